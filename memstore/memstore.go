@@ -1,0 +1,127 @@
+// Package memstore keeps a small, curated memory in two text files.
+//
+// MEMORY.md (facts of the work) and USER.md (who the user is) hold entries
+// joined by a line with a single §. The format, the lock files and the limits
+// are Hermes Agent's own, so that both programs may edit the same files at the
+// same time, and people may edit them by hand.
+//
+// # Promises
+//
+// An acknowledged edit survives a kill at any moment: the file is always the
+// old or the new whole one, and the journal holds every text that left it.
+// Bytes of entries that an op does not name never change. A file that cannot
+// be understood is never written over.
+//
+// # Locking
+//
+// A mutex in the process, then mcp/memory.lock, then the target's own
+// upstream lock (MEMORY.md.lock beside the file). Readers take no lock.
+//
+// # What is never done
+//
+// No entry is evicted to make room. Nothing is written by opening or reading,
+// except what a first use must create.
+package memstore
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner"
+)
+
+// A Target names one of the curated files.
+type Target string
+
+const (
+	Memory Target = "memory" // MEMORY.md: environment, conventions, lessons
+	User   Target = "user"   // USER.md: who the user is and what they prefer
+)
+
+// An Action is what an Op does.
+type Action string
+
+const (
+	Add     Action = "add"
+	Replace Action = "replace" // the whole entry that OldText finds
+	Remove  Action = "remove"
+)
+
+// An Op is one edit. Its JSON names are the tool's.
+type Op struct {
+	Action  Action `json:"action"`
+	Content string `json:"content,omitempty"`
+	OldText string `json:"old_text,omitempty"`
+}
+
+// A Caller says who edits, for the journal. Zero fields mean unknown.
+type Caller struct {
+	Session string `json:"session,omitempty"` // "<source>:<agent's id>"
+	Client  string `json:"client,omitempty"`  // the MCP client's name and version
+	Origin  string `json:"origin,omitempty"`  // tool, cli, hand, review, flush, import
+}
+
+// An Entry is one remembered fact.
+type Entry struct {
+	Text      string
+	Hash      string    // hex SHA-256 of Text, the key of its metadata
+	UpdatedAt time.Time // from the journal; the file's time when the journal does not know it
+	Blocked   string    // the scanner's rule when the entry must be masked in a prompt, else ""
+}
+
+// A State is what one target holds on disk now.
+type State struct {
+	Target  Target
+	Path    string // the file as resolved, so that a wrong home is seen
+	Entries []Entry
+	Chars   int // code points of the joined entries, delimiters included
+	Limit   int
+}
+
+// A Change says what one op did.
+type Change struct {
+	Op        int    // index of the op
+	Action    Action // as asked
+	Old, New  string // the entry before and after; "" where there is none
+	Duplicate bool   // an add of an entry that was there already: nothing changed
+}
+
+// A Result is the outcome of an Apply that succeeded.
+type Result struct {
+	State   State
+	Changes []Change
+	Cleaned []scanner.Finding // invisible characters that were taken out of contents
+	EditID  string            // the journal's id of the edit; "" when nothing was written
+}
+
+// Errors of Apply and Undo. Each comes wrapped in an *OpError that says more.
+var (
+	ErrInvalid    = errors.New("invalid")    // the op itself is wrong
+	ErrNoMatch    = errors.New("no match")   // old_text is in no entry
+	ErrAmbiguous  = errors.New("ambiguous")  // old_text is in several different entries
+	ErrFull       = errors.New("full")       // the end state is over the limit and not smaller than before
+	ErrBlocked    = errors.New("blocked")    // the scanner refused a content
+	ErrUnreadable = errors.New("unreadable") // the file is not UTF-8, too large, or not a regular file
+	ErrBusy       = errors.New("busy")       // the lock was not had in 10 s
+	ErrNotFound   = errors.New("not found")  // no such edit in the journal
+	ErrLaterEdit  = errors.New("later edit") // undo would lose a later edit
+)
+
+// An OpError explains which op was refused and what to do about it.
+type OpError struct {
+	Err      error             // one of the sentinels
+	Op       int               // index of the op, -1 when it is about the whole call
+	Action   Action            // of that op
+	Reason   string            // one sentence in plain words: what is wrong
+	Missing  bool              // old_text was required and not given
+	Matches  []string          // ErrAmbiguous: the entries that hold old_text
+	Over     int               // ErrFull: how many characters to free
+	Chars    int               // ErrFull: what the end state would have had
+	Findings []scanner.Finding // ErrBlocked
+}
+
+// Error says which op failed and why.
+func (e *OpError) Error() string { return e.Err.Error() + ": " + e.Reason }
+
+// Unwrap returns the sentinel.
+func (e *OpError) Unwrap() error { return e.Err }
