@@ -37,6 +37,9 @@ type Tally struct {
 	Bad     int            `json:"bad"`     // lines of which something could not be decoded
 	Glued   int            `json:"glued"`   // lines that held more than one value
 	Types   map[string]int `json:"types,omitempty"`
+	// Sessions are the agent's session ids that the file names, sorted, at
+	// most 256 of them.
+	Sessions []string `json:"session_ids,omitempty"`
 }
 
 // A Source knows where one agent keeps its sessions and turns one file into
@@ -64,11 +67,24 @@ type Sink interface {
 	Session(s Session) error
 	// Message delivers a message, or a further piece of one: with a UID
 	// already known in the session, the union is kept (content and reasoning
-	// appended unless held already, tool calls by id), never less than before.
+	// appended after a blank line unless held already, tool calls by id, flags
+	// or-ed), never less than before.
 	Message(m Message) error
 	// Problem reports something that could not be read: line from 1, or 0.
 	Problem(line int, reason string)
 	// Mark says that everything up to c has been delivered. The archive may
 	// commit here, c with it. tally counts from the beginning of the file.
 	Mark(c Cursor, tally Tally) error
+}
+
+// A Reviser is a Sink that takes second thoughts about messages delivered
+// earlier, in this read or in one before. Sources use it where the sink has it.
+type Reviser interface {
+	// Compact says that every message of the session delivered up to now has
+	// left the live context (Compacted).
+	Compact(sessionID string) error
+	// Rewind says that the message with uid and all of its session delivered
+	// after it, up to now, stand on an abandoned branch (OffPath). An unknown
+	// uid changes nothing.
+	Rewind(sessionID, uid string) error
 }
