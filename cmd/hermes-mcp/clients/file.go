@@ -1,0 +1,145 @@
+package clients
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Errors of an edit. The file is as it was after each of them.
+var (
+	ErrReadOnly = errors.New("file is read-only") // its owner took the right to write away
+	ErrBroken   = errors.New("file does not parse")
+	ErrRaced    = errors.New("file was changed by somebody else, twice")
+)
+
+// An Outcome says what an edit did, or with dry would do.
+type Outcome struct {
+	Path    string // the file as resolved through symlinks
+	Backup  string // the copy of the old bytes, "" when there was no file or no change
+	Changed bool
+}
+
+// edit changes the file at path. change sees the file parsed and may be called
+// twice, since the file is read anew when somebody wrote it meanwhile. With dry
+// nothing is written.
+func edit(path string, dry bool, change func(*doc) error) (Outcome, error) {
+	real, err := resolved(path)
+	if err != nil {
+		return Outcome{Path: path}, err
+	}
+	for range 2 {
+		var out Outcome
+		out, err = editOnce(real, dry, change)
+		if !errors.Is(err, ErrRaced) {
+			return out, err
+		}
+	}
+	return Outcome{Path: real}, err
+}
+
+// resolved follows path to the file itself, which may not exist yet.
+func resolved(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("edit %s: %w", path, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("edit %s: is a symlink to a file that is not there", path)
+	}
+	return path, nil
+}
+
+func editOnce(path string, dry bool, change func(*doc) error) (Outcome, error) {
+	out := Outcome{Path: path}
+	mode := fs.FileMode(0o600)
+	before, err := os.ReadFile(path)
+	exists := err == nil
+	switch {
+	case exists:
+		info, err := os.Stat(path)
+		if err != nil {
+			return out, fmt.Errorf("edit %s: %w", path, err)
+		}
+		mode = info.Mode().Perm()
+		if mode&0o200 == 0 {
+			return out, fmt.Errorf("edit %s: %w", path, ErrReadOnly)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return out, fmt.Errorf("edit %s: %w", path, err)
+	}
+	d, err := parseDoc(before)
+	if err != nil {
+		return out, fmt.Errorf("edit %s: %w: %w", path, ErrBroken, err)
+	}
+	if err := change(d); err != nil {
+		return out, fmt.Errorf("edit %s: %w", path, err)
+	}
+	if bytes.Equal(d.text, before) || (!exists && string(bytes.TrimSpace(d.text)) == "{}") {
+		return out, nil
+	}
+	out.Changed = true
+	if dry {
+		return out, nil
+	}
+	if exists {
+		if out.Backup, err = backup(path, before, mode); err != nil {
+			return out, err
+		}
+	}
+	return out, replace(path, before, exists, d.text, mode)
+}
+
+// backup keeps the old bytes beside the file, once per content.
+func backup(path string, text []byte, mode fs.FileMode) (string, error) {
+	sum := sha256.Sum256(text)
+	name := path + ".before-hermes-mcp-" + hex.EncodeToString(sum[:4])
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text) {
+		return name, nil
+	}
+	if err := os.WriteFile(name, text, mode); err != nil {
+		return "", fmt.Errorf("back up %s: %w", path, err)
+	}
+	return name, nil
+}
+
+// replace puts text into path's place by rename, if path still holds before.
+func replace(path string, before []byte, exists bool, text []byte, mode fs.FileMode) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".hermes-mcp-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	_, werr := temp.Write(text)
+	if err := errors.Join(werr, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Chmod(temp.Name(), mode); err != nil {
+		return err
+	}
+	now, rerr := os.ReadFile(path)
+	if exists != (rerr == nil) || !bytes.Equal(now, before) {
+		return ErrRaced
+	}
+	return os.Rename(temp.Name(), path)
+}

@@ -1,0 +1,242 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Problem is something in a configuration that was not taken.
+type Problem struct {
+	Where   string `json:"where"` // a file, a flag or a variable
+	Line    int    `json:"line,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Reason  string `json:"reason"`
+	Foreign bool   `json:"-"` // in Hermes' own file, which is not ours to judge: never a reason to stop
+}
+
+// String is the problem on one line.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.Where)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	b.WriteString(": ")
+	if p.Key != "" {
+		b.WriteString(p.Key + ": ")
+	}
+	b.WriteString(p.Reason)
+	return b.String()
+}
+
+// Load returns the settings of home: flags holds the flags that were given, by
+// flag name, and env looks a variable up. The Config is usable whatever the
+// problems are.
+func Load(home string, flags map[string]string, env func(string) string) (Config, []Problem) {
+	c := Defaults()
+	var problems []Problem
+	problems = append(problems, c.fromHermes(filepath.Join(home, "config.yaml"))...)
+	problems = append(problems, c.fromFile(filepath.Join(home, "mcp", "config.yaml"))...)
+	for _, s := range All {
+		if s.Env == "" {
+			continue
+		}
+		if text := env(s.Env); text != "" {
+			problems = append(problems, c.take(s, text, s.Env, 0)...)
+		}
+	}
+	for _, s := range All {
+		if text, given := flags[s.Flag]; given && s.Flag != "" {
+			problems = append(problems, c.take(s, text, "--"+s.Flag, 0)...)
+		}
+	}
+	return c, problems
+}
+
+// take sets one value, or says why not.
+func (c *Config) take(s Setting, text, where string, line int) []Problem {
+	key := s.Key
+	if s.Inert {
+		c.Inert = append(c.Inert, key)
+		return nil
+	}
+	if err := s.put(c, text); err != nil {
+		return []Problem{{Where: where, Line: line, Key: key, Reason: err.Error()}}
+	}
+	c.Origins[key] = where
+	return nil
+}
+
+// A leaf is one value of a YAML file with its dotted key.
+type leaf struct {
+	key, text string
+	line      int
+	bad       string // why the value cannot be a setting
+}
+
+// leaves flattens the mappings of a YAML document. A missing file has none.
+func leaves(path string) ([]leaf, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if doc.Kind == 0 {
+		return nil, nil
+	}
+	root := resolve(doc.Content[0])
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return nil, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, errors.New("is not a mapping of keys to values")
+	}
+	var out []leaf
+	flatten("", root, 0, &out)
+	return out, nil
+}
+
+// deepest bounds the nesting, for an alias may lead to itself.
+const deepest = 8
+
+func flatten(prefix string, n *yaml.Node, depth int, out *[]leaf) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], resolve(n.Content[i+1])
+		l := leaf{key: prefix + name.Value, line: name.Line}
+		switch {
+		case value.Kind == yaml.MappingNode && depth < deepest:
+			if _, known := find(l.key); !known {
+				flatten(l.key+".", value, depth+1, out)
+				continue
+			}
+			l.bad = "is a block of keys, not a value"
+		case value.Kind == yaml.MappingNode:
+			l.bad = "is nested too deeply"
+		case value.Kind == yaml.SequenceNode:
+			words := make([]string, 0, len(value.Content))
+			for _, item := range value.Content {
+				item = resolve(item)
+				if item.Kind != yaml.ScalarNode {
+					l.bad = "is not a list of plain words"
+				}
+				words = append(words, item.Value)
+			}
+			l.text = strings.Join(words, ",")
+		case value.Tag == "!!null":
+			continue // a key without a value says nothing
+		default:
+			l.text = value.Value
+		}
+		*out = append(*out, l)
+	}
+}
+
+func resolve(n *yaml.Node) *yaml.Node {
+	for range deepest {
+		if n.Kind != yaml.AliasNode || n.Alias == nil {
+			break
+		}
+		n = n.Alias
+	}
+	return n
+}
+
+func (c *Config) fromFile(path string) []Problem {
+	values, err := leaves(path)
+	if err != nil {
+		return []Problem{{Where: path, Reason: err.Error()}}
+	}
+	var problems []Problem
+	for _, l := range values {
+		s, known := find(l.key)
+		switch {
+		case !known:
+			reason := "no such setting"
+			if near := nearest(l.key); near != "" {
+				reason += "; did you mean " + near + "?"
+			}
+			problems = append(problems, Problem{Where: path, Line: l.line, Key: l.key, Reason: reason})
+		case l.bad != "" && !s.Inert:
+			problems = append(problems, Problem{Where: path, Line: l.line, Key: l.key, Reason: l.bad})
+		default:
+			if s.Inert {
+				s.Key = l.key // name the key that was written, not the ".*" row
+			}
+			problems = append(problems, c.take(s, l.text, path, l.line)...)
+		}
+	}
+	return problems
+}
+
+// fromHermes reads only the keys that both programs have; the rest of the file
+// is none of our business.
+func (c *Config) fromHermes(path string) []Problem {
+	values, err := leaves(path)
+	if err != nil {
+		return []Problem{{Where: path, Reason: err.Error(), Foreign: true}}
+	}
+	var problems []Problem
+	for _, l := range values {
+		s, known := find(l.key)
+		if !known || !s.Hermes {
+			continue
+		}
+		if l.bad != "" {
+			problems = append(problems, Problem{Where: path, Line: l.line, Key: l.key, Reason: l.bad})
+			continue
+		}
+		problems = append(problems, c.take(s, l.text, path, l.line)...)
+	}
+	for i := range problems {
+		problems[i].Foreign = true
+	}
+	return problems
+}
+
+// nearest returns the known key that key was probably meant to be, or "".
+func nearest(key string) string {
+	best, distance := "", len(key)/2+1
+	for _, s := range All {
+		known := strings.TrimSuffix(s.Key, ".*")
+		d := min(edits(key, known), edits(last(key), last(known))+1)
+		if d < distance {
+			best, distance = known, d
+		}
+	}
+	return best
+}
+
+func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+// edits is the Levenshtein distance of two short ASCII words.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,174 @@
+// Package settings finds the home of hermes-mcp and its settings.
+//
+// One table, [All], names every key with its type, default, flag, environment
+// variable and meaning. Parsing, --help, README and status read that table and
+// nothing else, so a key cannot exist in one of them only.
+//
+// A setting's value comes from its flag, else its environment variable, else
+// <home>/mcp/config.yaml, else, for the keys that Hermes Agent has too, from
+// Hermes' own <home>/config.yaml, else from the default. Whatever the place, a
+// value is a text that goes through the same parser. Secrets are never flags.
+//
+// What is wrong with a file is returned as [Problem] values beside a usable
+// [Config]: a command stops on them, a server starts without the bad key and
+// says so, since a dead server helps nobody.
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Config is what a run goes by.
+type Config struct {
+	MemoryLimit    int // code points of MEMORY.md
+	UserLimit      int // code points of USER.md
+	MemoryEnabled  bool
+	UserEnabled    bool
+	Inject         string // auto, instructions, hook, off
+	WriteApproval  bool
+	SearchLimit    int
+	DefaultProject bool     // search the caller's project unless told otherwise
+	Exclude        []string // sources that are not archived; "*" is all
+	RedactOutput   bool
+	// Origins names where each key that is not at its default came from.
+	Origins map[string]string
+	// Inert holds keys that were set and have no effect in this version.
+	Inert []string
+}
+
+// A Setting is one row of the table.
+type Setting struct {
+	Key     string // as in config.yaml, a dot between the levels; ".*" at the end stands for any key below
+	Flag    string // without the dashes; "" when there is none
+	Env     string
+	Type    string
+	Default string
+	Meaning string
+	Hermes  bool // also read from Hermes' own config.yaml
+	Inert   bool // known, kept for later versions, without effect in this one
+	put     func(c *Config, text string) error
+}
+
+// All is the table of every key, in the order in which README shows it.
+var All = []Setting{
+	{Key: "memory.memory_char_limit", Flag: "memory-char-limit", Env: "HERMES_MCP_MEMORY_CHAR_LIMIT", Type: "number", Default: "2200", Hermes: true,
+		Meaning: "budget of MEMORY.md, in characters", put: number(1, 1_000_000, func(c *Config) *int { return &c.MemoryLimit })},
+	{Key: "memory.user_char_limit", Flag: "user-char-limit", Env: "HERMES_MCP_USER_CHAR_LIMIT", Type: "number", Default: "1375", Hermes: true,
+		Meaning: "budget of USER.md, in characters", put: number(1, 1_000_000, func(c *Config) *int { return &c.UserLimit })},
+	{Key: "memory.memory_enabled", Flag: "memory-enabled", Env: "HERMES_MCP_MEMORY_ENABLED", Type: "true/false", Default: "true", Hermes: true,
+		Meaning: "whether MEMORY.md is offered", put: truth(func(c *Config) *bool { return &c.MemoryEnabled })},
+	{Key: "memory.user_profile_enabled", Flag: "user-profile-enabled", Env: "HERMES_MCP_USER_PROFILE_ENABLED", Type: "true/false", Default: "true", Hermes: true,
+		Meaning: "whether USER.md is offered", put: truth(func(c *Config) *bool { return &c.UserEnabled })},
+	{Key: "memory.inject", Flag: "inject", Env: "HERMES_MCP_INJECT", Type: "auto/instructions/hook/off", Default: "auto",
+		Meaning: "how the snapshot reaches the prompt", put: choice(func(c *Config) *string { return &c.Inject }, "auto", "instructions", "hook", "off")},
+	{Key: "memory.write_approval", Flag: "write-approval", Env: "HERMES_MCP_WRITE_APPROVAL", Type: "true/false", Default: "false", Hermes: true,
+		Meaning: "edits by a model wait for a person", put: truth(func(c *Config) *bool { return &c.WriteApproval })},
+	{Key: "memory.project_char_limit", Type: "number", Default: "1375", Inert: true, Meaning: "budget of a project's MEMORY.md, in characters"},
+	{Key: "memory.nudge_interval", Type: "number", Default: "10", Inert: true, Meaning: "turns without a memory write before a review"},
+	{Key: "memory.flush_min_turns", Type: "number", Default: "6", Inert: true, Meaning: "turns below which a session is not flushed"},
+	{Key: "memory.scan", Type: "text", Default: "strict", Inert: true, Meaning: "how strictly memory is scanned"},
+	{Key: "snapshot.idle", Type: "duration", Default: "30m", Inert: true, Meaning: "silence after which a client without sessions gets a fresh snapshot"},
+	{Key: "session_search.limit", Flag: "search-limit", Env: "HERMES_MCP_SEARCH_LIMIT", Type: "number", Default: "5",
+		Meaning: "sessions a search returns unless told otherwise, 1 to 10", put: number(1, 10, func(c *Config) *int { return &c.SearchLimit })},
+	{Key: "session_search.default_project", Flag: "search-default-project", Env: "HERMES_MCP_SEARCH_DEFAULT_PROJECT", Type: "true/false", Default: "false",
+		Meaning: "search the current project unless told otherwise", put: truth(func(c *Config) *bool { return &c.DefaultProject })},
+	{Key: "session_search.summarize", Type: "off/ask/always", Default: "ask", Inert: true, Meaning: "whether a search may ask the auxiliary model"},
+	{Key: "sources.exclude", Flag: "exclude-sources", Env: "HERMES_MCP_EXCLUDE_SOURCES", Type: "list", Default: "",
+		Meaning: "sources that are not archived, `*` for all", put: list(func(c *Config) *[]string { return &c.Exclude })},
+	{Key: "sources.owner", Type: "text", Default: "", Inert: true, Meaning: "whose sessions to archive where an agent serves several users"},
+	{Key: "redact.output", Flag: "redact-output", Env: "HERMES_MCP_REDACT_OUTPUT", Type: "true/false", Default: "true",
+		Meaning: "mask secrets in what leaves the archive", put: truth(func(c *Config) *bool { return &c.RedactOutput })},
+	{Key: "redact.archive", Type: "true/false", Default: "false", Inert: true, Meaning: "mask secrets before they are archived"},
+	{Key: "auxiliary.*", Type: "", Default: "", Inert: true, Meaning: "the auxiliary model, a block a task"},
+	{Key: "provider.*", Type: "", Default: "", Inert: true, Meaning: "the external memory provider"},
+	{Key: "http.*", Type: "", Default: "", Inert: true, Meaning: "the HTTP transports"},
+}
+
+// Defaults returns the Config of a run that nobody configured.
+func Defaults() Config {
+	c := Config{Origins: map[string]string{}}
+	for _, s := range All {
+		if s.put == nil {
+			continue
+		}
+		if err := s.put(&c, s.Default); err != nil {
+			panic("settings: default of " + s.Key + ": " + err.Error()) // the table itself is wrong
+		}
+	}
+	return c
+}
+
+// find returns the row for key, a ".*" row included.
+func find(key string) (Setting, bool) {
+	for _, s := range All {
+		if s.Key == key {
+			return s, true
+		}
+		if stem, open := strings.CutSuffix(s.Key, "*"); open && strings.HasPrefix(key, stem) {
+			return s, true
+		}
+	}
+	return Setting{}, false
+}
+
+func number(low, high int, field func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number", text)
+		}
+		if n < low || n > high {
+			return fmt.Errorf("%d is not between %d and %d", n, low, high)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func truth(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		switch strings.ToLower(text) {
+		case "true", "yes", "on", "1":
+			*field(c) = true
+		case "false", "no", "off", "0":
+			*field(c) = false
+		default:
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		return nil
+	}
+}
+
+func choice(field func(*Config) *string, words ...string) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		word := strings.ToLower(text)
+		if word == "false" {
+			word = "off" // YAML 1.1 readers write off as false
+		}
+		if !slices.Contains(words, word) {
+			return fmt.Errorf("%q is none of %s", text, strings.Join(words, ", "))
+		}
+		*field(c) = word
+		return nil
+	}
+}
+
+func list(field func(*Config) *[]string) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		*field(c) = nil
+		for word := range strings.SplitSeq(text, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				*field(c) = append(*field(c), word)
+			}
+		}
+		return nil
+	}
+}
+
+// Excluded tells whether the source of that name is not to be archived.
+func (c Config) Excluded(source string) bool {
+	return slices.Contains(c.Exclude, source) || slices.Contains(c.Exclude, "*")
+}
