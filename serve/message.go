@@ -1,0 +1,161 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// A message is what the loop must know of one line before the engine has it.
+type message struct {
+	raw    json.RawMessage
+	id     json.RawMessage // as the client wrote it; nil for a notification
+	method string
+	params json.RawMessage
+	answer bool // it answers a request; we sent none
+}
+
+// parseMessage looks at one line. The second result, when not nil, is the
+// error answer to send instead of going on.
+func parseMessage(raw []byte) (message, []byte) {
+	var head struct {
+		ID     json.RawMessage `json:"id"`
+		Method *string         `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if raw[0] == '[' && json.Valid(raw) {
+		return message{}, rpcError(nil, mcp.INVALID_REQUEST, "batches are not supported: send one message a line")
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		if json.Valid(raw) {
+			return message{}, rpcError(nil, mcp.INVALID_REQUEST, "not a JSON-RPC message")
+		}
+		return message{}, rpcError(nil, mcp.PARSE_ERROR, "the line is not JSON")
+	}
+	m := message{raw: raw, id: head.ID, params: head.Params}
+	if head.Method == nil {
+		if m.answer = head.Result != nil || head.Error != nil; m.answer {
+			return m, nil
+		}
+		return m, rpcError(usableID(head.ID), mcp.INVALID_REQUEST, "method is missing")
+	}
+	m.method = *head.Method
+	if strings.HasPrefix(m.method, "notifications/") {
+		m.id = nil
+		return m, nil
+	}
+	if head.ID != nil && usableID(head.ID) == nil {
+		return m, rpcError(nil, mcp.INVALID_REQUEST, "id must be a string or a number")
+	}
+	return m, nil
+}
+
+// usableID returns id when it is a string or a number, else nil.
+func usableID(id json.RawMessage) json.RawMessage {
+	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9') {
+		return id
+	}
+	return nil
+}
+
+// idKey names a request in the table of those under way: "1" and 1 differ, and
+// a string is the same however it was escaped.
+func idKey(id json.RawMessage) string {
+	var s string
+	if json.Unmarshal(id, &s) == nil {
+		return "s" + s
+	}
+	return string(bytes.TrimSpace(id))
+}
+
+// rpcError is an error answer as JSON; a nil id is sent as null. text is plain
+// ASCII, so that Go's quoting is JSON's.
+func rpcError(id json.RawMessage, code int, text string) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, code, text)
+}
+
+// respond has the engine handle m and returns the answer as JSON, nil when
+// there is none to send. The id in it is byte for byte the client's: the
+// engine's own goes through a float and changes large numbers.
+func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			answer = broken(ctx, s, m, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	ctx, missing := withNotFound(ctx)
+	resp := s.HandleMessage(ctx, m.raw)
+	if m.id == nil || resp == nil {
+		return nil
+	}
+	switch r := resp.(type) {
+	case mcp.JSONRPCResponse:
+		r.ID = mcp.NewRequestId(m.id)
+		resp = r
+	case mcp.JSONRPCError:
+		r.ID = mcp.NewRequestId(m.id)
+		if missing.code != 0 {
+			r.Error.Code = missing.code
+		}
+		resp = r
+	}
+	answer, err := json.Marshal(resp)
+	if err != nil {
+		return broken(ctx, s, m, err)
+	}
+	return answer
+}
+
+// errEngine marks what went wrong outside of any handler.
+var errEngine = errors.New("protocol engine")
+
+// broken reports a bug of the engine or of a result that is not JSON, and
+// returns what the client hears of it.
+func broken(ctx context.Context, s *server.MCPServer, m message, err error) []byte {
+	if hooks := s.GetHooks(); hooks != nil {
+		for _, report := range hooks.OnError {
+			report(ctx, nil, mcp.MCPMethod(m.method), nil, fmt.Errorf("%w: %w", errEngine, err))
+		}
+	}
+	if m.id == nil {
+		return nil
+	}
+	return rpcError(m.id, mcp.INTERNAL_ERROR, errInternal.Error())
+}
+
+// The engine reports a handler's "no such resource" as an internal error. A
+// notFound in the context carries the right code back past it.
+type (
+	notFoundKey struct{}
+	notFound    struct{ code int }
+)
+
+func withNotFound(ctx context.Context) (context.Context, *notFound) {
+	n := &notFound{}
+	return context.WithValue(ctx, notFoundKey{}, n), n
+}
+
+// noteNotFound records the code that the client's protocol version uses for a
+// resource that does not exist.
+func noteNotFound(ctx context.Context) {
+	n, ok := ctx.Value(notFoundKey{}).(*notFound)
+	if !ok {
+		return
+	}
+	n.code = mcp.RESOURCE_NOT_FOUND
+	if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
+		n.code = mcp.INVALID_PARAMS
+	}
+}

@@ -1,0 +1,168 @@
+// Package serve carries the tools, resources and prompts over MCP.
+//
+// [New] builds the protocol server out of [Parts]; [Stdio] serves one client
+// on a pair of streams; [Call] runs one tool in the same process. The protocol
+// engine is mcp-go; the loops around it are ours, because a memory must not
+// lose or reorder what a client asked it to write.
+//
+// # Promises
+//
+// Every request that was read is answered, also when the input ends or the
+// process is told to stop, unless the client cancelled it. Calls of tools that
+// write run one by one in the order received; tools that are marked read-only
+// run beside them. Nothing but JSON-RPC is written to the output. A handler
+// that panics or that returns a Go error is answered with a bare internal error:
+// what went wrong is told to [Parts].Bug, never to the client.
+//
+// # Limits
+//
+// A line may have 8 MiB; a longer one is answered with an error and skipped
+// without being held in memory. At most 64 MiB or 1,024 requests are under way
+// at once; beyond that the reader waits.
+//
+// # What is never done
+//
+// No request is sent to a client: no sampling, no roots, no elicitation.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Parts is what a server offers. The list depends on configuration, never on
+// the connection.
+type Parts struct {
+	Name, Version string
+	Tools         []server.ServerTool
+	Resources     []server.ServerResource
+	Templates     []server.ServerResourceTemplate
+	Prompts       []server.ServerPrompt
+	// Instructions returns what the client of that name is told. It is asked
+	// once for every initialize and server/discover. May be nil.
+	Instructions func(ctx context.Context, client string) string
+	// Done is told of every finished tool call, for the log: name, whether it
+	// failed, and how long it took. May be nil.
+	Done func(tool string, failed bool, seconds float64)
+	// Bug is told of every panic and every Go error of a handler, for the log.
+	// May be nil.
+	Bug func(where string, err error)
+}
+
+// listTTL is how long, in milliseconds, a client may keep the lists: they
+// change only with the configuration, so with a restart.
+const listTTL = 5 * 60 * 1000
+
+// errInternal is all a client learns of a bug of ours.
+var errInternal = errors.New("internal error of the memory server; nothing more was done")
+
+// New builds the protocol server. It is safe for concurrent use by any number
+// of transports.
+func New(p Parts) *server.MCPServer {
+	hooks := &server.Hooks{}
+	if p.Instructions != nil {
+		hooks.AddAfterInitialize(func(ctx context.Context, _ any, m *mcp.InitializeRequest, r *mcp.InitializeResult) {
+			r.Instructions = p.Instructions(ctx, m.Params.ClientInfo.Name)
+		})
+		hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+			name, _ := ClientName(ctx)
+			r.Instructions = p.Instructions(ctx, name)
+		})
+	}
+	if p.Bug != nil {
+		hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
+			if errors.Is(err, errEngine) {
+				p.Bug(string(method), err)
+			}
+		})
+	}
+	s := server.NewMCPServer(p.Name, p.Version,
+		server.WithTitle("Hermes memory"),
+		server.WithDescription("Curated memory and the archive of every past session"),
+		server.WithToolCapabilities(false),
+		server.WithResourceCapabilities(false, false),
+		server.WithPromptCapabilities(false),
+		server.WithHooks(hooks),
+		server.WithToolHandlerMiddleware(p.guardTool),
+		server.WithResourceHandlerMiddleware(p.guardResource),
+		server.WithPromptHandlerMiddleware(p.guardPrompt),
+		// Everything is one user's; what is read or discovered must be asked
+		// for again, since it follows the session.
+		server.WithCacheHints(0, mcp.CacheScopePrivate),
+		server.WithMethodCacheHints(mcp.MethodToolsList, listTTL, mcp.CacheScopePrivate),
+		server.WithMethodCacheHints(mcp.MethodPromptsList, listTTL, mcp.CacheScopePrivate),
+		server.WithMethodCacheHints(mcp.MethodResourcesList, listTTL, mcp.CacheScopePrivate),
+		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, listTTL, mcp.CacheScopePrivate),
+	)
+	s.AddTools(p.Tools...)
+	s.AddResources(p.Resources...)
+	s.AddResourceTemplates(p.Templates...)
+	s.AddPrompts(p.Prompts...)
+	return s
+}
+
+// ClientName returns the name and version of the client that ctx belongs to,
+// as the client gives them: in the request itself, else at initialize.
+func ClientName(ctx context.Context) (name, version string) {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return info.ClientInfo.Name, info.ClientInfo.Version
+	}
+	if s, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		info := s.GetClientInfo()
+		return info.Name, info.Version
+	}
+	return "", ""
+}
+
+// guardTool keeps panics and Go errors from the client and tells Done.
+func (p Parts) guardTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		start := time.Now()
+		defer func() {
+			err = p.settle(ctx, "tool "+req.Params.Name, err, recover())
+			if p.Done != nil {
+				p.Done(req.Params.Name, err != nil || res == nil || res.IsError, time.Since(start).Seconds())
+			}
+		}()
+		return next(ctx, req)
+	}
+}
+
+func (p Parts) guardResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
+	return func(ctx context.Context, req mcp.ReadResourceRequest) (res []mcp.ResourceContents, err error) {
+		defer func() { err = p.settle(ctx, "resource "+req.Params.URI, err, recover()) }()
+		return next(ctx, req)
+	}
+}
+
+func (p Parts) guardPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
+	return func(ctx context.Context, req mcp.GetPromptRequest) (res *mcp.GetPromptResult, err error) {
+		defer func() { err = p.settle(ctx, "prompt "+req.Params.Name, err, recover()) }()
+		return next(ctx, req)
+	}
+}
+
+// settle turns what a handler left behind into what the client may hear.
+func (p Parts) settle(ctx context.Context, where string, err error, panicked any) error {
+	switch {
+	case panicked != nil:
+		err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+	case err == nil:
+		return nil
+	case errors.Is(err, server.ErrResourceNotFound):
+		noteNotFound(ctx)
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err() // the client went away: no bug, and no answer
+	}
+	if p.Bug != nil {
+		p.Bug(where, err)
+	}
+	return errInternal
+}
