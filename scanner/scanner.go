@@ -4,8 +4,19 @@
 // is stored ([Inspect]), and recalled text is fenced before a model reads it
 // ([Fence]). Secrets are masked wherever text leaves the archive ([Redact]).
 //
+// # What is looked at
+//
+// Invisible characters are judged from the text as given, by property and by
+// their neighbours: joiners inside emoji and words, marks in right-to-left
+// text and selectors that have something to select stay; the rest is taken
+// out, or refused when it hides text or changes the order of what is read.
+// Everything else is judged from a canonical view of the text by the rules of
+// rules.json, which ask for an intent (a verb and its object), never for a
+// single word.
+//
 // All functions are pure, linear in the length of the text, and safe for
-// concurrent use. The package imports nothing of ours and keeps no state.
+// concurrent use. The package imports nothing of ours and keeps no state; the
+// rules are compiled when the first text is judged.
 package scanner
 
 // A Scope says how lasting the place is that a text is about to enter. Scopes

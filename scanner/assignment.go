@@ -1,0 +1,239 @@
+package scanner
+
+import "strings"
+
+// Values that are secret because of what stands beside them: a name, a
+// header, the user of a connection string.
+
+// secretNames are the words that make the end of a name secret, compared in
+// lower case without "_", "-" and ".".
+var secretNames = []string{
+	"password", "passwd", "passwort", "passphrase", "pwd", "secret", "token", "apikey", "secretkey", "privatekey",
+	"accesskey", "accesskeyid", "secretaccesskey", "signingkey", "encryptionkey", "masterkey", "authkey", "accountkey", "credential",
+	"credentials", "authtoken", "clientsecret", "signature", "sharedaccesskey", "connectionpassword",
+}
+
+// secretName tells whether a value beside s is secret, and under which rule.
+func secretName(s string) (rule string, ok bool) {
+	const longest = 64
+	if len(s) < 3 {
+		return "", false
+	}
+	s = s[max(0, len(s)-longest):]
+	switch s[len(s)-1] | 0x20 {
+	case 'd', 't', 'e', 'n', 'y', 'l', 's':
+	default:
+		return "", false
+	}
+	var buf [longest]byte
+	b := buf[:0]
+	for i := range len(s) {
+		if c := s[i]; c != '_' && c != '-' && c != '.' {
+			if 'A' <= c && c <= 'Z' {
+				c |= 0x20
+			}
+			b = append(b, c)
+		}
+	}
+	for _, name := range secretNames {
+		if len(b) >= len(name) && string(b[len(b)-len(name):]) == name {
+			if strings.HasPrefix(name, "pass") || name == "pwd" {
+				return "password", true
+			}
+			return "secret", true
+		}
+	}
+	return "", false
+}
+
+// beside finds the secret after a ":" or "=" at i that follows name.
+func beside(text string, name run, i int) (secret, bool) {
+	if text[i] == ':' && strings.HasPrefix(text[i:], "://") {
+		return userinfo(text, i+len("://"))
+	}
+	if name.end == 0 || i-name.end > 3 || strings.Trim(text[name.end:i], "\"' \\") != "" {
+		return secret{}, false
+	}
+	if rule := telegram(text, name, i); rule != "" {
+		r := readRun(text, i+1)
+		return secret{rule, name.start, r.end}, name.start < r.end
+	}
+	rule, ok := secretName(text[name.start:name.end])
+	if !ok {
+		return secret{}, false
+	}
+	strict := text[i] == '=' && name.end == i && isConstant(text[name.start:name.end])
+	return value(text, i+1, rule, strict)
+}
+
+// telegram names the rule for a bot token: a number, ":", 35 characters.
+func telegram(text string, name run, i int) string {
+	if n := name.end - name.start; n < 8 || n > 10 || i != name.end || strings.Trim(text[name.start:name.end], "0123456789") != "" {
+		return ""
+	}
+	if r := (run{i + 1, i + 1}); i+36 <= len(text) && strings.HasPrefix(text[i+1:], "AA") {
+		if r = readRun(text, i+1); r.end-r.start == 35 {
+			return "telegram"
+		}
+	}
+	return ""
+}
+
+// isConstant tells whether s is written as environment variables are.
+func isConstant(s string) bool { return strings.ToUpper(s) == s }
+
+// flagged finds the secret after a command line flag.
+func flagged(text string, name run, i int) (secret, bool) {
+	rule, ok := secretName(text[name.start:name.end])
+	if !ok {
+		return secret{}, false
+	}
+	return value(text, i, rule, false)
+}
+
+// value judges the value at i. A quoted value ends at its quote, another at
+// the first space, comma or closing bracket. assigned says that the name is an
+// environment variable's, whose values are not code.
+func value(text string, i int, rule string, assigned bool) (secret, bool) {
+	const longest = 4096
+	for i < len(text) && (text[i] == ' ' || text[i] == '=' || text[i] == '\\' && i+1 < len(text) && text[i+1] == '"') {
+		i++
+	}
+	for _, scheme := range []string{"Bearer ", "bearer ", "Basic ", "basic "} {
+		if strings.HasPrefix(text[i:], scheme) {
+			i += len(scheme)
+		}
+	}
+	if i == len(text) {
+		return secret{}, false
+	}
+	stops, quoted := " \t\r\n,;)]}\"'`<>|&", false
+	if q := text[i]; q == '"' || q == '\'' || q == '`' {
+		stops, quoted = string(q)+"\n\\", true
+		i++
+	}
+	limit := min(len(text), i+longest)
+	end := strings.IndexAny(text[i:limit], stops)
+	if end < 0 {
+		end = limit - i
+	}
+	v := text[i : i+end]
+	if !quoted {
+		v = strings.TrimRight(v, ".:\\")
+	}
+	if isPlaceholder(v) || !secretValue(v, rule, quoted, assigned) {
+		return secret{}, false
+	}
+	if r := (run{i, i + len(v)}); len(v) >= 16 {
+		if known := keyFormat(v); known != "" {
+			return secret{known, r.start, r.end}, true
+		}
+	}
+	return secret{rule, i, i + len(v)}, true
+}
+
+// isPlaceholder tells whether v says that a secret belongs there, or where it
+// is kept, instead of being one.
+func isPlaceholder(v string) bool {
+	if len(v) < 6 || strings.HasPrefix(v, "[REDACTED") || distinct(v) < 4 {
+		return true
+	}
+	switch v[0] {
+	case '$', '<', '{', '%', '*', '(', '[', '/', '~', '@', '#':
+		return true
+	}
+	low := strings.ToLower(v)
+	for _, word := range []string{"your", "example", "changeme", "change-me", "placeholder", "redacted", "process.env", "getenv", "os.environ", "xxxx", "dummy", "todo"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return strings.HasPrefix(low, "http://") || strings.HasPrefix(low, "https://")
+}
+
+// secretValue tells a secret from code, prose and settings.
+func secretValue(v, rule string, quoted, assigned bool) bool {
+	var digits, lower, upper, other, spaces int
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c == ' ':
+			spaces++
+		default:
+			other++
+		}
+	}
+	letters := lower + upper
+	switch {
+	case spaces > 0, digits == len(v):
+		return false
+	case assigned:
+		return letters > 0 && !isPath(v)
+	case !quoted && strings.ContainsAny(v, "("), isPath(v):
+		return false
+	case rule == "password":
+		return digits > 0 && letters > 0 || quoted && other > 0 && letters > 0 && !strings.ContainsAny(v, ".:_-")
+	}
+	return digits > 0 && letters > 0 && len(v) >= 12 && distinct(v) >= 8 && random(v)
+}
+
+func isPath(v string) bool {
+	return strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "file:") || strings.HasPrefix(v, "vault:")
+}
+
+// userinfo finds the password of a connection string whose host part is at i.
+func userinfo(text string, i int) (secret, bool) {
+	const longest = 300
+	rest := text[i:min(len(text), i+longest)]
+	if j := strings.IndexAny(rest, " \t\r\n\"'`<>/?#"); j >= 0 {
+		// A password may hold "/" only when it is escaped.
+		rest = rest[:j]
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at < 0 {
+		return secret{}, false
+	}
+	colon := strings.IndexByte(rest[:at], ':')
+	if colon < 0 {
+		return secret{}, false
+	}
+	pass := rest[colon+1 : at]
+	switch {
+	case pass == "", strings.HasPrefix(pass, "[REDACTED"), strings.ContainsAny(pass[:1], "$<{%*["):
+		return secret{}, false
+	case distinct(pass) < 3, strings.EqualFold(pass, "password"), strings.EqualFold(pass, "pass"):
+		return secret{}, false
+	}
+	return secret{"connection_string", i + colon + 1, i + at}, true
+}
+
+// authorized finds the token after "Bearer" or "Basic" at r.
+func authorized(text string, r run) (secret, bool) {
+	switch text[r.start:r.end] {
+	case "Bearer", "bearer", "Basic":
+	default:
+		return secret{}, false
+	}
+	i := r.end
+	if i >= len(text) || text[i] != ' ' {
+		return secret{}, false
+	}
+	i++
+	end := i
+	for end < len(text) && (base64Byte[text[end]] || runByte[text[end]] || text[end] == '~') {
+		end++
+	}
+	v := strings.TrimRight(text[i:end], ".")
+	if len(v) < 16 || isPlaceholder(v) || !random(v) {
+		return secret{}, false
+	}
+	if rule := keyFormat(v); rule != "" {
+		return secret{rule, i, i + len(v)}, true
+	}
+	return secret{"authorization", i, i + len(v)}, true
+}

@@ -1,0 +1,62 @@
+package scanner
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Inspect judges text for scope. Invisible characters are judged from the text
+// as given; everything else from readings of it (see [view]) that see through
+// case, width, accents, lookalikes, spacing and one level of encoding.
+func Inspect(text string, scope Scope) Report {
+	kept, removed, hiding := clean(text)
+	r := Report{Text: kept, Removed: removed, Findings: hiding}
+	for _, rd := range readings(text) {
+		for _, m := range rules().match(rd.view, rd.glued, scope) {
+			r.add(m, rd)
+		}
+	}
+	return r
+}
+
+func (r *Report) add(m match, rd reading) {
+	for _, f := range r.Findings {
+		if f.Rule == m.rule.ID {
+			return
+		}
+	}
+	f := Finding{Rule: m.rule.ID, Match: excerpt(rd.view.text[m.start:m.end]), Offset: rd.at}
+	if !rd.encoded {
+		f.Offset = rd.view.raw(m.start)
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// excerpt shortens what matched. It comes from a view, so there is nothing
+// invisible in it; line breaks become spaces.
+func excerpt(s string) string {
+	const limit = 80
+	s = strings.Join(strings.Fields(strings.ReplaceAll(s, string(rune(either)), "i")), " ")
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// A reading is a view to be matched.
+type reading struct {
+	view    view
+	glued   [][2]int // where there are no word boundaries
+	encoded bool     // the view is of something decoded, which stands at raw offset at
+	at      int
+}
+
+// readings returns the readings of text that differ.
+func readings(text string) []reading {
+	plain := canonical(text)
+	return []reading{{view: plain}}
+}

@@ -1,0 +1,209 @@
+package scanner
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed rules.json
+var rulesData []byte
+
+// A rule is one line of rules.json. Either Seq or Re says what it looks for.
+//
+// Seq names concepts, the groups of words of the same file: "override prior
+// instructions" matches where a word of each stands within Window words of the
+// others, in any order unless Ordered, with no word of Not among them; a|b
+// takes either. The words of one rule come from one sentence.
+//
+// Re is an RE2 expression over the canonical view. It is tried where one of
+// Lit, the beginnings of all its matches, stands in the text.
+type rule struct {
+	ID      string   `json:"id"`
+	Scope   string   `json:"scope"`
+	Langs   string   `json:"langs"`
+	Seq     string   `json:"seq"`
+	Ordered bool     `json:"ordered"`
+	Window  int      `json:"window"`
+	Not     string   `json:"not"`
+	Re      string   `json:"re"`
+	Lit     []string `json:"lit"`
+	Yes     []string `json:"yes"` // each must be found by this rule alone
+	No      []string `json:"no"`  // none may be found by any rule
+
+	scope Scope
+	slots [][]concept
+	not   []concept
+	re    func() *regexp.Regexp
+}
+
+// ruleset is rules.json, ready for use.
+type ruleset struct {
+	rules   []*rule
+	lex     *lexicon
+	anchors [256][]*rule // by the concepts of the first slot
+	shapes  []*rule      // those with Re
+}
+
+type rulesFile struct {
+	Traditional string                       `json:"traditional"`
+	Words       map[string]map[string]string `json:"words"`
+	Rules       []*rule                      `json:"rules"`
+}
+
+var readRules = sync.OnceValues(func() (rulesFile, error) {
+	var f rulesFile
+	err := json.Unmarshal(rulesData, &f)
+	return f, err
+})
+
+// simplified maps the traditional forms of the ideographs that the rules use.
+var simplified = sync.OnceValue(func() map[rune]rune {
+	f, _ := readRules()
+	m := map[rune]rune{}
+	pairs := []rune(f.Traditional)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return m
+})
+
+// loadRules compiles the rules on first use.
+var loadRules = sync.OnceValues(compileRules)
+
+// rules returns the compiled rules. They are part of the binary, so a fault in
+// them is a bug that SelfTest, and with it the tests, would have told.
+func rules() *ruleset {
+	rs, err := loadRules()
+	if err != nil {
+		panic("scanner: rules.json: " + err.Error())
+	}
+	return rs
+}
+
+var scopes = map[string]Scope{"all": All, "context": Context, "strict": Strict}
+
+func compileRules() (*ruleset, error) {
+	f, err := readRules()
+	if err != nil {
+		return nil, err
+	}
+	rs := &ruleset{lex: newLexicon(), rules: f.Rules}
+	concepts := map[string]concept{}
+	for i, name := range slices.Sorted(maps.Keys(f.Words)) {
+		concepts[name] = concept(i)
+		for _, lang := range slices.Sorted(maps.Keys(f.Words[name])) {
+			for phrase := range strings.SplitSeq(f.Words[name][lang], ",") {
+				rs.lex.add(foldPhrase(phrase), concept(i))
+			}
+		}
+	}
+	if len(concepts) > 256 {
+		return nil, errors.New("more than 256 concepts")
+	}
+	for _, r := range f.Rules {
+		if err := r.compile(concepts); err != nil {
+			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
+		}
+		if r.Re != "" {
+			rs.shapes = append(rs.shapes, r)
+			continue
+		}
+		for _, c := range r.slots[0] {
+			rs.anchors[c] = append(rs.anchors[c], r)
+		}
+	}
+	return rs, nil
+}
+
+// foldPhrase writes a phrase the way a stream writes the same words.
+func foldPhrase(phrase string) string {
+	parts := strings.Split(strings.TrimSpace(phrase), "*")
+	for i, part := range parts {
+		lead := i > 0 && strings.HasPrefix(part, " ")
+		trail := i+1 < len(parts) && strings.HasSuffix(part, " ")
+		part = string(tokenize(canonical(part), nil).text)
+		if lead {
+			part = " " + part
+		}
+		if trail {
+			part += " "
+		}
+		parts[i] = part
+	}
+	return strings.Join(parts, "*")
+}
+
+func (r *rule) compile(concepts map[string]concept) error {
+	scope, ok := scopes[r.Scope]
+	if !ok {
+		return fmt.Errorf("no scope %q", r.Scope)
+	}
+	r.scope = scope
+	if r.Window == 0 {
+		r.Window = 8
+	}
+	if (r.Seq == "") == (r.Re == "") {
+		return errors.New("needs one of seq and re")
+	}
+	if r.Re != "" {
+		r.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + r.Re + ")") })
+		return nil
+	}
+	for slot := range strings.FieldsSeq(r.Seq) {
+		cs, err := conceptsOf(slot, concepts)
+		if err != nil {
+			return err
+		}
+		r.slots = append(r.slots, cs)
+	}
+	var err error
+	if r.Not != "" {
+		r.not, err = conceptsOf(r.Not, concepts)
+	}
+	return err
+}
+
+func conceptsOf(slot string, concepts map[string]concept) ([]concept, error) {
+	var cs []concept
+	for name := range strings.SplitSeq(slot, "|") {
+		c, ok := concepts[name]
+		if !ok {
+			return nil, fmt.Errorf("no words for %q", name)
+		}
+		cs = append(cs, c)
+	}
+	return cs, nil
+}
+
+// SelfTest loads the rules and tries every rule on its own examples. It is for
+// tests and for a doctor's visit; nothing else pays for it.
+func SelfTest() error {
+	rs, err := loadRules()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, r := range rs.rules {
+		if r.Langs == "" || len(r.Yes) == 0 || len(r.No) == 0 {
+			errs = append(errs, fmt.Errorf("rule %s: needs langs and an example for each side", r.ID))
+		}
+		for _, text := range r.Yes {
+			if !slices.ContainsFunc(Scan(text, r.scope), func(f Finding) bool { return f.Rule == r.ID }) {
+				errs = append(errs, fmt.Errorf("rule %s misses %q", r.ID, text))
+			}
+		}
+		for _, text := range r.No {
+			if found := Scan(text, Strict); found != nil {
+				errs = append(errs, fmt.Errorf("rule %s: %q is refused by %s for %q", r.ID, text, found[0].Rule, found[0].Match))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

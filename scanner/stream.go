@@ -1,0 +1,148 @@
+package scanner
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A token is a word, or one character of a script written without spaces.
+type token struct {
+	start, end int32 // in stream.text
+	off        int32 // in the view
+	pos        int32 // place counted in half words; characters count half
+	sentence   int32
+	single     bool // one character of a script without spaces
+}
+
+// A stream is a view cut into tokens. Its text holds the words with one space
+// between them, nothing between single characters, and a newline where a
+// sentence ends, so that no punctuation comes between the words of a phrase.
+type stream struct {
+	text []byte
+	toks []token
+}
+
+// gap marks what stands between two tokens.
+type gap uint8
+
+const (
+	none gap = iota
+	space
+	stop
+)
+
+// tokenize cuts v. glued lists ranges of the view whose letters are to be read
+// without word boundaries, in order.
+func tokenize(v view, glued [][2]int) stream {
+	s := stream{text: make([]byte, 0, len(v.text)+8), toks: make([]token, 0, len(v.text)/5+4)}
+	var pos, sentence int32
+	between := none
+	for i := 0; i < len(v.text); {
+		for len(glued) > 0 && glued[0][1] <= i {
+			glued = glued[1:]
+		}
+		free := len(glued) > 0 && glued[0][0] <= i
+		end, single := word(v.text, i, free)
+		if end == i {
+			n, g := punctuation(v.text, i)
+			between = max(between, g)
+			i += n
+			continue
+		}
+		joined := single && len(s.toks) > 0 && s.toks[len(s.toks)-1].single
+		switch {
+		case len(s.toks) == 0:
+		case between == stop:
+			s.text = append(s.text, '\n')
+			sentence++
+			pos += 40 // out of every rule's reach
+		case !joined:
+			s.text = append(s.text, ' ')
+		}
+		start := len(s.text)
+		s.text = append(s.text, v.text[i:end]...)
+		s.toks = append(s.toks, token{int32(start), int32(len(s.text)), int32(i), pos, sentence, single})
+		pos += 2
+		if single {
+			pos--
+		}
+		between, i = none, end
+	}
+	return s
+}
+
+// word returns the end of the token at i, or i if none starts there.
+func word(text string, i int, free bool) (end int, single bool) {
+	for j := i; j < len(text); {
+		c := text[j]
+		if c < utf8.RuneSelf {
+			if !isWordByte(c) {
+				return j, false
+			}
+			j++
+			if free {
+				return j, true
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[j:])
+		switch {
+		case isUnspaced(r):
+			if j > i {
+				return j, false
+			}
+			return j + n, true
+		case !isLetterOrMark(r) && !unicode.IsDigit(r):
+			return j, false
+		}
+		j += n
+	}
+	return len(text), false
+}
+
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == either
+}
+
+// isUnspaced tells whether r is written without spaces between words.
+func isUnspaced(r rune) bool {
+	switch {
+	case r < 0xe00:
+		return false
+	case r >= 0x3040 && r <= 0x30ff, r >= 0x3400 && r <= 0x9fff, r >= 0x20000 && r <= 0x3ffff:
+		return true
+	case r == 0x3005 || r == 0x3007:
+		return true
+	}
+	return r <= 0x1a00 && isLetterOrMark(r) && unicode.Is(loadProperties().unspaced, r)
+}
+
+// punctuation measures what stands at i and how far it parts words.
+func punctuation(text string, i int) (n int, g gap) {
+	switch c := text[i]; c {
+	case '.', '!', '?':
+		if i+1 == len(text) || text[i+1] <= ' ' || text[i+1] == '"' || text[i+1] >= utf8.RuneSelf {
+			return 1, stop
+		}
+		return 1, space
+	case '\n':
+		n = 1
+		for i+n < len(text) && (text[i+n] == ' ' || text[i+n] == '\t' || text[i+n] == '\r') {
+			n++
+		}
+		if i+n < len(text) && (text[i+n] == '\n' || text[i+n] == '-' || text[i+n] == '*' || text[i+n] == '#') {
+			return n, stop // a blank line or a list item; a lone break is a wrapped line
+		}
+		return n, space
+	default:
+		if c < utf8.RuneSelf {
+			return 1, space
+		}
+	}
+	r, n := utf8.DecodeRuneInString(text[i:])
+	switch r {
+	case '。', '！', '？', '؟', '।':
+		return n, stop
+	}
+	return n, space
+}
