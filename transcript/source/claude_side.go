@@ -1,0 +1,65 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+// progressLine reads the messages of a subagent that stand nested in its
+// parent's file. They are taken only where the subagent has no file itself.
+func (p *claudePass) progressLine(l claudeLine) error {
+	var d struct {
+		Type    string     `json:"type"`
+		AgentID string     `json:"agentId"`
+		Message claudeLine `json:"message"`
+	}
+	if len(l.Data) == 0 || decode(l.Data, &d) != nil || d.Type != "agent_progress" || d.AgentID == "" {
+		return nil
+	}
+	agent := strings.TrimPrefix(d.AgentID, "agent-")
+	if p.hasOwnFile(agent, string(l.SessionID)) {
+		return nil
+	}
+	in := d.Message
+	in.SessionID, in.Sidechain, in.AgentID = l.SessionID, true, agent
+	in.Cwd, in.Branch, in.Version = l.Cwd, l.Branch, l.Version
+	if in.At.IsZero() {
+		in.At = l.At
+	}
+	in.Parent = ""
+	switch in.Type {
+	case "user":
+		return p.userLine(in)
+	case "assistant":
+		return p.assistantLine(in)
+	}
+	return nil
+}
+
+// historyLine reads a line of history.jsonl: one prompt of any project, kept
+// when the session's own file is long deleted. It is taken only where there
+// is no such file.
+func (p *claudePass) historyLine(l claudeLine) error {
+	typed, kind := prompt(l.Display)
+	if l.SessionID == "" || kind != "" || typed == "" {
+		return nil
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.path), "projects", "*", filepath.Base(string(l.SessionID))+".jsonl"))
+	if err != nil {
+		return fmt.Errorf("look for session %s: %w", l.SessionID, err)
+	}
+	for _, f := range files {
+		if _, err := os.Stat(f); err == nil {
+			return nil
+		}
+	}
+	l.Cwd = l.Project
+	if strings.HasPrefix(typed, "/") && !strings.Contains(typed, " ") {
+		kind = "command"
+	}
+	return p.deliver(l, transcript.Message{Role: transcript.UserRole, Kind: kind, Content: typed})
+}

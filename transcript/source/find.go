@@ -1,0 +1,162 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+// sniffBytes is how much of a file is looked at to recognise its format.
+const sniffBytes = 256 << 10
+
+// maxDepth bounds how deep a folder is searched.
+const maxDepth = 24
+
+// walk lists the files at or below root that match, by name. A missing root
+// is no error. Symlinks below root are not followed, folders that cannot be
+// read are passed over; root itself may be a symlink.
+func walk(ctx context.Context, name, root string, match func(path string, d fs.DirEntry) bool) ([]transcript.File, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, missingOK(err)
+	}
+	var found []transcript.File
+	err = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() {
+			if path != real && (d.Name() == ".git" || d.Name() == "node_modules" || strings.Count(path[len(real):], string(filepath.Separator)) > maxDepth) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.Type().IsRegular() && match(path, d) {
+			if f, ok := fileAt(name, path); ok {
+				found = append(found, f)
+			}
+		}
+		return nil
+	})
+	sort.Slice(found, func(i, j int) bool { return found[i].Path < found[j].Path })
+	return found, err
+}
+
+func missingOK(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// fileAt describes the file at path; ok is false when it is gone.
+func fileAt(name, path string) (f transcript.File, ok bool) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return f, false
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return f, false
+	}
+	return transcript.File{Source: name, Path: abs, Size: st.Size(), Modified: st.ModTime()}, true
+}
+
+// databaseAt describes a database: size and time include the -wal file's, and
+// a named database that is a folder or missing is not ok.
+func databaseAt(name, path string) (f transcript.File, ok bool) {
+	f, ok = fileAt(name, path)
+	if !ok {
+		return f, false
+	}
+	if wal, err := os.Stat(path + "-wal"); err == nil {
+		f.Size += wal.Size()
+		if wal.ModTime().After(f.Modified) {
+			f.Modified = wal.ModTime()
+		}
+	}
+	return f, true
+}
+
+// headValues returns the first JSON values of a JSONL file, at most n.
+func headValues(path string, n int) [][]byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	l := &lines{file: f, max: MaxLine}
+	if l.start() != nil {
+		return nil
+	}
+	if !l.utf16 {
+		l.r = bufio.NewReader(io.LimitReader(l.r, sniffBytes*16))
+	}
+	var vals [][]byte
+	for i := 0; i < 4*n && len(vals) < n; i++ {
+		line, _, err := l.next(true)
+		if err != nil {
+			break
+		}
+		got, _ := splitValues(line)
+		for _, v := range got {
+			vals = append(vals, bytes.Clone(v))
+		}
+	}
+	return vals
+}
+
+// head returns the first bytes of a file.
+func head(path string, n int) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b := make([]byte, n)
+	got, err := io.ReadFull(f, b)
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return nil
+	}
+	return b[:got]
+}
+
+// gitRoot returns the folder that holds dir's repository, the main one when
+// dir lies in a worktree, or "" when dir is in none or is gone.
+func gitRoot(dir string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		dot := filepath.Join(d, ".git")
+		if st, err := os.Stat(dot); err == nil {
+			if st.IsDir() {
+				return d
+			}
+			if to, ok := strings.CutPrefix(string(head(dot, 4096)), "gitdir:"); ok {
+				if main, _, ok := strings.Cut(filepath.ToSlash(strings.TrimSpace(to)), "/.git/worktrees/"); ok {
+					return filepath.FromSlash(main)
+				}
+			}
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
+}
