@@ -1,0 +1,169 @@
+package transcript
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// unread is the size of a file that was not read to its end.
+const unread = -1
+
+// A fileRow is what the archive knows of a file.
+type fileRow struct {
+	source, path   string
+	size, modified int64
+	inode          string
+	position       int64
+	state          string
+	print          int64
+	tally          Tally
+	problems       []Problem
+	gone           bool
+}
+
+// files returns the known files of a source by path.
+func (db *DB) files(ctx context.Context, source string) (out map[string]fileRow, err error) {
+	rows, err := db.read.QueryContext(ctx,
+		"SELECT path, size, modified, inode, position, state, print, tally, problems, gone FROM file WHERE source = ?", source)
+	if err != nil {
+		return nil, db.explain(err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	out = make(map[string]fileRow)
+	for rows.Next() {
+		r := fileRow{source: source}
+		var tally, problems string
+		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &r.state, &r.print, &tally, &problems, &r.gone); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(fromJSON(tally, &r.tally), fromJSON(problems, &r.problems)); err != nil {
+			return nil, fmt.Errorf("file %s: %w", r.path, err)
+		}
+		out[r.path] = r
+	}
+	return out, db.explain(rows.Err())
+}
+
+func fromJSON(text string, v any) error {
+	if text == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), v)
+}
+
+// save writes the row within t.
+func (r fileRow) save(t *tx) error {
+	tally, err := json.Marshal(r.tally)
+	if err != nil {
+		return err
+	}
+	problems := []byte{}
+	if len(r.problems) > 0 {
+		if problems, err = json.Marshal(r.problems); err != nil {
+			return err
+		}
+	}
+	return t.exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, gone)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (source, path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
+			position = excluded.position, state = excluded.state, print = excluded.print, tally = excluded.tally,
+			problems = excluded.problems, gone = excluded.gone`,
+		r.source, r.path, r.size, r.modified, r.inode, r.position, r.state, r.print, string(tally), string(problems), r.gone)
+}
+
+// enlist records files that are not known yet, so that they count as pending
+// from the beginning.
+func (db *DB) enlist(ctx context.Context, files []File, known map[string]fileRow) error {
+	var fresh []fileRow
+	for _, f := range files {
+		if _, ok := known[f.Path]; !ok {
+			fresh = append(fresh, fileRow{source: f.Source, path: f.Path, size: unread})
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	return db.update(ctx, false, func(t *tx) error {
+		for _, r := range fresh {
+			// Another process may have read it meanwhile.
+			if err := t.exec(`INSERT INTO file (source, path, size, modified, inode, position) VALUES (?, ?, ?, 0, '', 0)
+				ON CONFLICT DO NOTHING`, r.source, r.path, r.size); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rewritten tells whether the file is another than the one that was read up to
+// position: shorter, or different where it was read.
+func (r fileRow) rewritten(size int64) (bool, error) {
+	if r.position == 0 || r.print == 0 || database(r.path) {
+		return false, nil
+	}
+	if size < r.position {
+		return true, nil
+	}
+	now, err := fingerprint(r.path, r.position)
+	return now != r.print, err
+}
+
+// database tells whether path is a database by its name. Such a file is left
+// alone: opening and closing it would drop the locks that this process holds
+// on it.
+func database(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".db", ".sqlite", ".sqlite3", ".vscdb", ".db3":
+		return true
+	}
+	return false
+}
+
+const (
+	printHead = 4 << 10
+	printTail = 1 << 10
+)
+
+// fingerprint hashes the beginning of a file and what stands before position;
+// 0 when there is nothing to hash.
+func fingerprint(path string, position int64) (sum int64, err error) {
+	if position <= 0 || database(path) {
+		return 0, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	h := sha256.New()
+	head := min(position, printHead)
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, head)); err != nil {
+		return 0, err
+	}
+	from := max(head, position-printTail)
+	if _, err := io.Copy(h, io.NewSectionReader(f, from, position-from)); err != nil {
+		return 0, err
+	}
+	return int64(binary.LittleEndian.Uint64(h.Sum(nil))>>1) | 1, nil
+}
+
+// mergeProblems joins the problems of earlier readings with new ones, each
+// once, as many as are kept.
+func mergeProblems(earlier, now []Problem) []Problem {
+	out := slices.Clone(earlier)
+	for _, p := range now {
+		if len(out) < maxProblems && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,326 @@
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Progress is told to the caller while an ingest runs.
+type Progress struct {
+	Files, FilesDone int
+	Bytes, BytesDone int64
+	Messages         int // new ones
+	Path             string
+}
+
+// A Problem is something that could not be read.
+type Problem struct {
+	Source, Path string
+	Line         int
+	Reason       string
+}
+
+// An IngestReport says what an ingest did.
+type IngestReport struct {
+	Files     int // looked at
+	Unchanged int // of those, not read again
+	Sessions  int // new
+	Messages  int // new
+	Bytes     int64
+	Problems  []Problem
+}
+
+// Ingest reads files into the archive through their source, idempotently.
+// One file's error is a Problem and does not stop the others; the error is
+// the archive's own (disk full, closed, ctx). progress may be nil. final says that torn
+// last lines are taken as they are (a one-time import, or a quiet file).
+//
+// Files of the source that are known, not among files, and not on disk any
+// more are marked as gone; what was read from them stays.
+func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, progress func(Progress)) (IngestReport, error) {
+	g := ingest{db: db, src: src, final: final, tell: progress}
+	g.report.Files = len(files)
+	for _, f := range files {
+		g.progress.Bytes += f.Size
+	}
+	g.progress.Files = len(files)
+	err := g.run(ctx, files)
+	if err != nil {
+		err = fmt.Errorf("ingest %s: %w", src.Name(), err)
+	}
+	return g.report, err
+}
+
+// An ingest is one run of Ingest.
+type ingest struct {
+	db       *DB
+	src      Source
+	final    bool
+	tell     func(Progress)
+	progress Progress
+	report   IngestReport
+}
+
+func (g *ingest) run(ctx context.Context, files []File) error {
+	known, err := g.db.files(ctx, g.src.Name())
+	if err != nil {
+		return err
+	}
+	if err := g.db.enlist(ctx, files, known); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		g.progress.Path = f.Path
+		if err := g.file(ctx, f, known[f.Path]); err != nil {
+			return err
+		}
+		delete(known, f.Path)
+		g.progress.FilesDone++
+		g.progress.BytesDone += f.Size
+		g.notify()
+	}
+	if err := g.db.lose(ctx, known); err != nil {
+		return err
+	}
+	if g.report.Messages > 0 {
+		return g.db.Tend(ctx, len(files) > 1)
+	}
+	return nil
+}
+
+func (g *ingest) notify() {
+	if g.tell != nil {
+		g.progress.Messages = g.report.Messages
+		g.tell(g.progress)
+	}
+}
+
+// file reads what is new of one file.
+func (g *ingest) file(ctx context.Context, f File, row fileRow) error {
+	row.source, row.path = g.src.Name(), f.Path
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		g.report.Problems = append(g.report.Problems, Problem{Source: row.source, Path: f.Path, Reason: err.Error()})
+		return nil
+	}
+	node := inode(info)
+	same := row.size == f.Size && row.modified == f.Modified.UnixNano() && row.inode == node
+	if same && !row.gone && (!g.final || database(f.Path) || row.position >= f.Size) {
+		g.report.Unchanged++
+		return nil
+	}
+	if changed, err := row.rewritten(f.Size); err != nil || changed {
+		row.position, row.state, row.problems = 0, "", nil
+	}
+	wasGone := row.gone
+	row.size, row.modified, row.inode, row.gone = unread, f.Modified.UnixNano(), node, false
+	return g.read(ctx, f, row, wasGone)
+}
+
+// read runs the source in this goroutine and the writer in another.
+func (g *ingest) read(ctx context.Context, f File, row fileRow, wasGone bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := &fileWriter{g: g, row: row, from: row.position, earlier: row.problems, reading: newReading(row.position > 0)}
+	batches, written := make(chan *batch), make(chan error, 1)
+	go func() {
+		var err error
+		for b := range batches {
+			if err == nil {
+				if err = w.write(ctx, b); err != nil {
+					cancel()
+				}
+			}
+		}
+		written <- err
+	}()
+	in := newIntake(row.source, f.Path, func(b *batch) error {
+		select {
+		case batches <- b:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	readErr := g.src.Read(ctx, f, Cursor{Offset: row.position, State: json.RawMessage(row.state)}, g.final, in)
+	if readErr != nil {
+		in.forgetUnmarked()
+		if ctx.Err() == nil {
+			in.Problem(0, readErr.Error())
+		}
+	}
+	flushErr := in.flush()
+	close(batches)
+	if err := <-written; err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if flushErr != nil {
+		return flushErr
+	}
+	g.report.Problems = append(g.report.Problems, in.problems...)
+	g.report.Bytes += max(0, f.Size-min(w.from, f.Size))
+	return w.done(ctx, f, in.problems, readErr == nil, wasGone)
+}
+
+// A fileWriter writes the batches of one file.
+type fileWriter struct {
+	g       *ingest
+	row     fileRow
+	from    int64     // where reading began
+	earlier []Problem // of what was read before
+	reading *reading
+	batches int
+}
+
+func (w *fileWriter) write(ctx context.Context, b *batch) error {
+	var st *store
+	var read *reading
+	row := w.row
+	if b.marked {
+		row.position, row.state, row.tally = b.cursor.Offset, string(b.cursor.State), b.tally
+	}
+	row.problems = mergeProblems(w.earlier, b.problems)
+	err := w.g.db.update(ctx, false, func(t *tx) (err error) {
+		read = w.reading.clone()
+		if st, err = writeBatch(t, b, read); err != nil {
+			return err
+		}
+		return row.save(t)
+	})
+	if err != nil {
+		return err
+	}
+	w.reading, w.row = read, row
+	w.g.report.Sessions += st.newSessions
+	w.g.report.Messages += st.newMessages
+	w.g.notify()
+	w.batches++
+	return w.g.db.tendBetween(ctx, w.batches)
+}
+
+// done records that the file was read to its end, so that it is not read again
+// until it changes.
+func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole, wasGone bool) error {
+	row := w.row
+	row.problems = mergeProblems(w.earlier, problems)
+	if whole {
+		row.size = f.Size
+		var err error
+		if row.print, err = fingerprint(row.path, row.position); err != nil {
+			row.print = 0
+		}
+	}
+	return w.g.db.update(ctx, false, func(t *tx) error {
+		if wasGone {
+			if err := setGone(t, row.path, false); err != nil {
+				return err
+			}
+		}
+		return row.save(t)
+	})
+}
+
+// writeBatch writes one batch in the transaction t.
+func writeBatch(t *tx, b *batch, read *reading) (*store, error) {
+	s, err := newStore(t, read)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.sessions {
+		r, err := s.session(b.sessions[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		r.changed = unionSession(&r.Session, &b.sessions[i]) || r.changed
+	}
+	revised := b.revised
+	for i := 0; i <= len(b.drafts); i++ {
+		for ; len(revised) > 0 && revised[0].after == i; revised = revised[1:] {
+			if err := s.revise(revised[0]); err != nil {
+				return nil, fmt.Errorf("session %s: %w", revised[0].session, err)
+			}
+		}
+		if i == len(b.drafts) {
+			break
+		}
+		if err := s.add(b.drafts[i]); err != nil {
+			return nil, fmt.Errorf("session %s: %w", b.drafts[i].SessionID, err)
+		}
+	}
+	return s, s.finish()
+}
+
+// Put stores one session with its messages as a source would deliver them:
+// again and again without doubling. Messages without a UID are told apart by
+// what they say and how often, counted within msgs, so a session that grows by
+// further Puts needs UIDs. It is durable when it returns.
+func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
+	var batches []*batch
+	in := newIntake(s.Source(), s.SourcePath, func(b *batch) error {
+		batches = append(batches, b)
+		return nil
+	})
+	err := in.Session(s)
+	for i := 0; err == nil && i < len(msgs); i++ {
+		m := msgs[i]
+		if m.SessionID == "" {
+			m.SessionID = s.ID
+		}
+		err = in.Message(m)
+	}
+	if err == nil {
+		err = in.flush()
+	}
+	for i := 0; err == nil && i < len(batches); i++ {
+		err = db.update(ctx, true, func(t *tx) error {
+			_, err := writeBatch(t, batches[i], newReading(false))
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("put session %s: %w", s.ID, err)
+	}
+	return nil
+}
+
+// lose marks known files that are not on disk any more.
+func (db *DB) lose(ctx context.Context, known map[string]fileRow) error {
+	var lost []fileRow
+	for _, row := range known {
+		if row.gone {
+			continue
+		}
+		if _, err := os.Lstat(row.path); errors.Is(err, fs.ErrNotExist) {
+			row.gone = true
+			lost = append(lost, row)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return db.update(ctx, false, func(t *tx) error {
+		for _, row := range lost {
+			if err := setGone(t, row.path, true); err != nil {
+				return err
+			}
+			if err := row.save(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func setGone(t *tx, path string, gone bool) error {
+	return t.exec("UPDATE session SET gone = ?, rev = (SELECT value + 1 FROM counter WHERE name = 'rev') WHERE path = ? AND gone <> ?", gone, path, gone)
+}

@@ -1,0 +1,252 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+)
+
+const (
+	batchMessages = 1000    // a transaction takes this many
+	batchBytes    = 8 << 20 // or this much text, whichever is first
+	hardBytes     = 4 * batchBytes
+	maxProblems   = 20 // kept for one file
+)
+
+// A draft is a message on its way into the archive, prepared outside the
+// transaction: analysed and packed.
+type draft struct {
+	Message
+	sum   int64 // hash of role and content
+	nth   int   // how many equal ones came before it, in this reading
+	body  []byte
+	terms string // as handed to the index, "" when not indexed
+	words []string
+	size  int // tokens
+}
+
+// A batch is what one transaction writes.
+type batch struct {
+	sessions []Session // announced since the last batch
+	drafts   []*draft
+	revised  []revision
+	cursor   Cursor
+	tally    Tally
+	marked   bool // cursor and tally are to be saved
+	problems []Problem
+}
+
+// An intake gathers what a source delivers from one file into batches. It is
+// the Sink and Reviser, and hands each full batch to deliver.
+type intake struct {
+	source, path string
+	deliver      func(*batch) error
+
+	now      *batch
+	bytes    int
+	known    map[string]int    // session id → index in now.sessions
+	drafts   map[string]*draft // by uid, of this batch
+	nth      map[nthKey]int
+	problems []Problem
+	whole    int // drafts of this batch that the last mark covers
+}
+
+type nthKey struct {
+	session string
+	sum     int64
+}
+
+func newIntake(source, path string, deliver func(*batch) error) *intake {
+	in := &intake{source: source, path: path, deliver: deliver, nth: make(map[nthKey]int)}
+	in.reset()
+	return in
+}
+
+func (in *intake) reset() {
+	in.now, in.bytes, in.whole = &batch{}, 0, 0
+	in.known, in.drafts = make(map[string]int), make(map[string]*draft)
+}
+
+// Session implements Sink.
+func (in *intake) Session(s Session) error {
+	if s.ID == "" {
+		return fmt.Errorf("session without an id in %s", in.path)
+	}
+	if s.SourcePath == "" {
+		s.SourcePath = in.path
+	}
+	for _, t := range []*time.Time{&s.StartedAt, &s.EndedAt, &s.LastActive} {
+		*t = fromMillis(millis(*t))
+	}
+	if i, ok := in.known[s.ID]; ok {
+		unionSession(&in.now.sessions[i], &s)
+		return nil
+	}
+	in.known[s.ID] = len(in.now.sessions)
+	in.now.sessions = append(in.now.sessions, s)
+	return nil
+}
+
+// Message implements Sink.
+func (in *intake) Message(m Message) error {
+	if m.SessionID == "" {
+		return fmt.Errorf("message without a session in %s", in.path)
+	}
+	m.At = fromMillis(millis(m.At))
+	for i := range m.ToolCalls {
+		m.ToolCalls[i].Args = validArgs(m.ToolCalls[i].Args)
+	}
+	in.bytes += int(textSize(&m))
+	if m.UID != "" {
+		key := uidName(&m)
+		if d, ok := in.drafts[key]; ok && d.SessionID == m.SessionID {
+			union(&d.Message, &m)
+			return in.relieve()
+		}
+		d := &draft{Message: m}
+		in.drafts[key] = d
+		in.now.drafts = append(in.now.drafts, d)
+		return in.relieve()
+	}
+	d := &draft{Message: m, sum: contentSum(&m)}
+	k := nthKey{m.SessionID, d.sum}
+	d.nth = in.nth[k]
+	in.nth[k]++
+	in.now.drafts = append(in.now.drafts, d)
+	return in.relieve()
+}
+
+// relieve delivers before a mark when a source marks too seldom for the memory.
+func (in *intake) relieve() error {
+	if in.bytes < hardBytes {
+		return nil
+	}
+	return in.flush()
+}
+
+// Problem implements Sink.
+func (in *intake) Problem(line int, reason string) {
+	if len(in.problems) < maxProblems {
+		in.problems = append(in.problems, Problem{Source: in.source, Path: in.path, Line: line, Reason: reason})
+	}
+}
+
+// Mark implements Sink.
+func (in *intake) Mark(c Cursor, tally Tally) error {
+	in.now.cursor, in.now.tally, in.now.marked = c, tally, true
+	in.whole = len(in.now.drafts)
+	if len(in.now.drafts) < batchMessages && in.bytes < batchBytes {
+		return nil
+	}
+	return in.flush()
+}
+
+// forgetUnmarked drops what was delivered since the last mark, when reading
+// ended badly: it will be read again from there.
+func (in *intake) forgetUnmarked() {
+	in.now.drafts = in.now.drafts[:in.whole]
+	in.now.revised = slices.DeleteFunc(in.now.revised, func(r revision) bool { return r.after > in.whole })
+}
+
+// Compact implements Reviser.
+func (in *intake) Compact(sessionID string) error {
+	in.now.revised = append(in.now.revised, revision{after: len(in.now.drafts), session: sessionID, bit: flagCompacted})
+	return nil
+}
+
+// Rewind implements Reviser.
+func (in *intake) Rewind(sessionID, uid string) error {
+	in.now.revised = append(in.now.revised, revision{after: len(in.now.drafts), session: sessionID, uid: uid, bit: flagOffPath})
+	return nil
+}
+
+// flush prepares and delivers what was gathered.
+func (in *intake) flush() error {
+	b := in.now
+	if len(b.drafts)+len(b.sessions)+len(b.revised) == 0 && !b.marked {
+		return nil
+	}
+	for _, d := range b.drafts {
+		if err := d.prepare(); err != nil {
+			return fmt.Errorf("message %s of %s: %w", d.UID, d.SessionID, err)
+		}
+	}
+	b.problems = in.problems
+	in.reset()
+	return in.deliver(b)
+}
+
+// prepare does the work on a message that needs no database.
+func (d *draft) prepare() (err error) {
+	if d.sum == 0 {
+		d.sum = contentSum(&d.Message)
+	}
+	if d.body, err = encodeBody(&d.Message); err != nil {
+		return err
+	}
+	d.terms, d.words, d.size = analyse(indexText(&d.Message))
+	return nil
+}
+
+// analyse returns the terms of a text for the index, the distinct words among
+// them for spelling, and the number of terms.
+func analyse(text string) (terms string, words []string, size int) {
+	if text == "" {
+		return "", nil, 0
+	}
+	tokens := analysis.Tokens(text)
+	seen := make(map[string]bool, len(tokens)/2)
+	for _, t := range tokens {
+		if seen[t.Text] {
+			continue
+		}
+		seen[t.Text] = true
+		if n := len(t.Text); n >= 3 && n <= maxWord && analysis.Plain(t.Text) {
+			words = append(words, t.Text)
+		}
+	}
+	return string(analysis.Join(make([]byte, 0, len(text)), tokens)), words, len(tokens)
+}
+
+// maxWord is the longest word, in letters, that spelling is compared with.
+const maxWord = 24
+
+// uidName is the identity of a message with an agent's id.
+func uidName(m *Message) string {
+	if m.Global {
+		source, _, _ := cutID(m.SessionID)
+		return source + "\x00\x00" + m.UID
+	}
+	return m.SessionID + "\x00" + m.UID
+}
+
+// keyOf hashes an identity to the number that stands for it in the archive.
+func keyOf(parts ...string) int64 {
+	var b []byte
+	for _, p := range parts {
+		b = append(append(b, p...), 0)
+	}
+	sum := sha256.Sum256(b)
+	return int64(binary.LittleEndian.Uint64(sum[:8]) >> 1)
+}
+
+// contentSum hashes what a message says, for messages without an id.
+func contentSum(m *Message) int64 {
+	parts := []string{string(m.Role), m.Content}
+	for _, c := range m.ToolCalls {
+		parts = append(parts, c.ID, c.Name, string(c.Args))
+	}
+	return keyOf(append(parts, m.ToolCallID)...)
+}
+
+// hashedKey is the identity of the nth equal message of a session.
+func hashedKey(session string, sum int64, nth int) int64 {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], uint64(sum))
+	binary.LittleEndian.PutUint64(b[8:], uint64(nth))
+	return keyOf(session, "#", string(b[:]))
+}

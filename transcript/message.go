@@ -1,0 +1,111 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// A Window selects a piece of a session.
+type Window struct {
+	Around int64 // message id; 0 means from the start
+	Before int   // how many before Around; with Around 0, unused
+	After  int   // how many after Around, or from the start; 0 with Around 0 means all
+}
+
+// membersOf lists a session's messages, its own and those it shares, in order.
+const membersOf = `SELECT seq, id FROM message WHERE session = ?1 UNION ALL SELECT seq, message FROM member WHERE session = ?1`
+
+// Messages returns a piece of a session in order, with how many messages stand
+// before and after the piece. Errors: ErrNotFound when there is no such session
+// or Around is not in it.
+func (db *DB) Messages(ctx context.Context, sessionID string, w Window) (msgs []Message, before, after int, err error) {
+	msgs, before, after, err = db.messages(ctx, sessionID, w)
+	if err != nil {
+		err = fmt.Errorf("messages of %s: %w", sessionID, db.explain(err))
+	}
+	return msgs, before, after, err
+}
+
+func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Message, int, int, error) {
+	var session int64
+	if err := db.read.QueryRowContext(ctx, "SELECT id FROM session WHERE name = ?", sessionID).Scan(&session); err != nil {
+		if noRows(err) {
+			err = ErrNotFound
+		}
+		return nil, 0, 0, err
+	}
+	ids, err := column[int64](db.read.QueryContext(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	from, to := 0, len(ids)
+	if w.Around != 0 {
+		at := -1
+		for i, id := range ids {
+			if id == w.Around {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, 0, 0, fmt.Errorf("message %d: %w", w.Around, ErrNotFound)
+		}
+		from, to = max(0, at-max(0, w.Before)), min(len(ids), at+max(0, w.After)+1)
+	} else if w.After > 0 {
+		to = min(to, w.After)
+	}
+	msgs, err := db.load(ctx, ids[from:to])
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if len(msgs) != to-from {
+		return nil, 0, 0, fmt.Errorf("%d of %d messages are missing: %w", to-from-len(msgs), to-from, ErrDamaged)
+	}
+	for i := range msgs {
+		msgs[i].Seq = from + i
+	}
+	return msgs, from, len(ids) - to, nil
+}
+
+// load reads messages by id, in the order of ids; unknown ids are left out.
+// SessionID is the owner's, Seq is not set.
+func (db *DB) load(ctx context.Context, ids []int64) (out []Message, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := db.read.QueryContext(ctx, `SELECT m.id, s.name, m.at, m.role, m.flags,
+			coalesce(c.model, ''), coalesce(c.dir, ''), coalesce(c.branch, ''), m.body
+		FROM json_each(?) j CROSS JOIN message m ON m.id = j.value
+		JOIN session s ON s.id = m.session LEFT JOIN context c ON c.id = m.context ORDER BY j.key`, jsonIDs(ids))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	out = make([]Message, 0, len(ids))
+	for rows.Next() {
+		var m Message
+		var flags int64
+		var body []byte
+		if err := rows.Scan(&m.ID, &m.SessionID, stamp{&m.At}, &m.Role, &flags, &m.Model, &m.Dir, &m.Branch, &body); err != nil {
+			return nil, err
+		}
+		setFlags(&m, flags)
+		if err := decodeBody(body, &m); err != nil {
+			return nil, fmt.Errorf("message %d: %w", m.ID, err)
+		}
+		out = append(out, m)
+	}
+	return out, rows.Err()
+}
+
+// jsonIDs writes ids as a JSON list, for json_each.
+func jsonIDs(ids []int64) string {
+	b := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Append(b, id)
+	}
+	return string(append(b, ']'))
+}

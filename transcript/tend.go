@@ -1,0 +1,70 @@
+package transcript
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	mergePages = 200             // one step of merging; the longest that a writer waits for it
+	quietSteps = 4               // after a small ingest
+	mergeTime  = 2 * time.Second // after a large one
+	mergeEvery = 1               // batches
+	walPages   = 4000            // checkpoint when the WAL is longer
+)
+
+// Tend does the upkeep that no write does on the way: it merges pieces of the
+// index and copies the write-ahead log back, in small steps under the writer's
+// lock. thorough goes on until little is left to do. It is called after an
+// ingest; a process that only calls Put should call it when it is idle.
+func (db *DB) Tend(ctx context.Context, thorough bool) error {
+	deadline := time.Now().Add(mergeTime)
+	for step := 0; step < quietSteps || thorough && time.Now().Before(deadline); step++ {
+		more, err := db.mergeIndex(ctx, mergePages)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+	}
+	return db.checkpoint(ctx)
+}
+
+// tendBetween is the upkeep between the batches of a long ingest.
+func (db *DB) tendBetween(ctx context.Context, batches int) error {
+	if batches%8 != 0 {
+		return nil
+	}
+	for range 8 {
+		more, err := db.mergeIndex(ctx, 4*mergePages)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return db.checkpoint(ctx)
+}
+
+// mergeIndex writes about so many pages of merged index and tells whether there
+// may be more to merge.
+func (db *DB) mergeIndex(ctx context.Context, pages int) (more bool, err error) {
+	err = db.update(ctx, false, func(t *tx) error {
+		var before, after int64
+		if err := t.row("SELECT total_changes()", nil, &before); err != nil {
+			return err
+		}
+		if err := t.exec("INSERT INTO message_fts(message_fts, rank) VALUES ('merge', ?)", pages); err != nil {
+			return err
+		}
+		err := t.row("SELECT total_changes()", nil, &after)
+		more = after-before >= 2
+		return err
+	})
+	return more, err
+}
+
+// checkpoint copies the log back as far as no reader is in the way.
+func (db *DB) checkpoint(ctx context.Context) error {
+	var busy, log, done int
+	return db.explain(db.read.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &done))
+}
