@@ -1,0 +1,239 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
+)
+
+// A mode is what a call of session_search asks for. It follows from the
+// arguments.
+type mode string
+
+const (
+	discover mode = "discover"
+	scroll   mode = "scroll"
+	read     mode = "read"
+	browse   mode = "browse"
+)
+
+// A detail is how much of each thing is shown.
+type detail string
+
+const (
+	index    detail = "index"
+	adaptive detail = "adaptive"
+	full     detail = "full"
+)
+
+// budget is the most characters that an answer may have, as JSON.
+func (d detail) budget() int {
+	switch d {
+	case index:
+		return 4000
+	case full:
+		return 20000
+	}
+	return 12000
+}
+
+const (
+	maxLimit  = 10
+	maxWindow = 20
+	maxOffset = 1 << 30
+	maxSkip   = 500 // results that a search can be paged past
+)
+
+// An ask is one call as meant.
+type ask struct {
+	mode      mode
+	query     string
+	limit     int
+	session   string
+	around    int64
+	window    int
+	offset    int
+	onward    bool // offset was given with a message: from there onward
+	detail    detail
+	find      transcript.Query // the filters
+	roles     []transcript.Role
+	summarize bool
+	again     map[string]any // the arguments that a next call repeats
+}
+
+// parseAsk reads the arguments; what cannot be taken is told by a.wrong.
+func parseAsk(ctx context.Context, a *arguments, o SearchOptions, now time.Time) ask {
+	k := ask{
+		query:     strings.TrimSpace(a.text("query")),
+		session:   strings.TrimSpace(a.text("session_id")),
+		detail:    detail(a.word("detail")),
+		summarize: a.flag("summarize"),
+		again:     map[string]any{},
+	}
+	def := o.Limit
+	if def == 0 {
+		def = 5
+	}
+	k.limit = a.number("limit", def, 1, maxLimit)
+	k.window = a.number("window", 5, 1, maxWindow)
+	switch k.detail {
+	case "":
+		k.detail = adaptive
+	case index, adaptive, full:
+		k.again["detail"] = string(k.detail)
+	default:
+		a.refuse("detail must be index, adaptive or full, not %q", plain.Clip(string(k.detail), 40))
+	}
+	k.session = strings.TrimSuffix(strings.TrimPrefix(k.session, "hermes://session/"), "/")
+	if id := strings.TrimSpace(a.text("around_message_id")); id != "" {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n <= 0 {
+			a.refuse("around_message_id must be an id from messages or match_message_id, not %q", plain.Clip(id, 40))
+		}
+		if k.session == "" {
+			a.refuse("around_message_id needs the session_id that it was shown with")
+		}
+		k.around = n
+	}
+	switch {
+	case k.around > 0:
+		k.mode = scroll
+		_, raw := a.get("offset")
+		k.onward = raw != nil
+	case k.session != "":
+		k.mode = read
+	case k.query != "":
+		k.mode = discover
+	default:
+		k.mode = browse
+	}
+	most := maxOffset
+	if k.mode == discover || k.mode == browse {
+		most = maxSkip
+	}
+	k.offset = a.number("offset", 0, 0, most)
+	k.filters(ctx, a, o, now)
+	return k
+}
+
+// filters fills find, roles and again.
+func (k *ask) filters(ctx context.Context, a *arguments, o SearchOptions, now time.Time) {
+	keep := func(name, value string) {
+		if value != "" {
+			k.again[name] = value
+		}
+	}
+	k.find = transcript.Query{Text: k.query, Limit: k.limit + k.offset}
+	switch s := a.word("sort"); s {
+	case "", "rank", "relevance", "best":
+	case string(transcript.ByNewest), string(transcript.ByOldest):
+		k.find.Sort = transcript.Sort(s)
+		keep("sort", s)
+	default:
+		a.refuse("sort must be newest or oldest, or left out for the best match first, not %q", plain.Clip(s, 40))
+	}
+	known := []transcript.Role{transcript.UserRole, transcript.Assistant, transcript.Tool, transcript.System, transcript.Summary}
+	for _, r := range a.list("role_filter") {
+		role := transcript.Role(strings.ToLower(r))
+		if !slices.Contains(known, role) {
+			a.refuse("role_filter knows user, assistant, tool, system and summary, not %q", plain.Clip(r, 40))
+		}
+		k.roles = append(k.roles, role)
+	}
+	k.find.Roles, k.find.Sources = k.roles, a.list("source")
+	keep("role_filter", strings.Join(a.list("role_filter"), ","))
+	keep("source", strings.Join(k.find.Sources, ","))
+	k.find.Project = k.project(ctx, a, o)
+	keep("project", strings.TrimSpace(a.text("project")))
+	for name, at := range map[string]*time.Time{"since": &k.find.Since, "until": &k.find.Until} {
+		s := strings.TrimSpace(a.text(name))
+		t, err := parseTime(s, now, name == "until")
+		if err != nil {
+			a.refuse("%s must be a date (2026-01-31) or an age (7d, 12h, 2w), not %q", name, plain.Clip(s, 40))
+		}
+		*at = t
+		keep(name, s)
+	}
+	if !k.find.Since.IsZero() && !k.find.Until.IsZero() && k.find.Until.Before(k.find.Since) {
+		a.refuse("until lies before since")
+	}
+}
+
+// project resolves the project argument.
+func (k *ask) project(ctx context.Context, a *arguments, o SearchOptions) string {
+	current := func() string {
+		if o.Project == nil {
+			return ""
+		}
+		return o.Project(ctx)
+	}
+	switch p := strings.TrimSpace(a.text("project")); strings.ToLower(p) {
+	case "":
+		if o.DefaultProject {
+			return current()
+		}
+		return ""
+	case "all", "any", "*":
+		return ""
+	case "current":
+		c := current()
+		if c == "" {
+			a.refuse("there is no current project: the server was not started in a project's folder. Name a path or a project, or leave project out")
+		}
+		return c
+	default:
+		return p
+	}
+}
+
+// parseTime reads a date, a time or an age before now. A date as an end means
+// the end of that day. "" is the zero time.
+func parseTime(s string, now time.Time, end bool) (time.Time, error) {
+	switch strings.ToLower(s) {
+	case "":
+		return time.Time{}, nil
+	case "now":
+		return now, nil
+	case "today":
+		s = now.Format(time.DateOnly)
+	case "yesterday":
+		s = now.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
+		if end {
+			t = t.AddDate(0, 0, 1).Add(-time.Nanosecond)
+		}
+		return t, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 || n > 100_000 {
+		return time.Time{}, fmt.Errorf("no date or age: %q", s)
+	}
+	switch strings.ToLower(strings.TrimSpace(s[len(digits):])) {
+	case "m", "min", "minutes":
+		return now.Add(-time.Duration(n) * time.Minute), nil
+	case "h", "hour", "hours":
+		return now.Add(-time.Duration(n) * time.Hour), nil
+	case "d", "day", "days":
+		return now.AddDate(0, 0, -n), nil
+	case "w", "week", "weeks":
+		return now.AddDate(0, 0, -7*n), nil
+	case "mo", "month", "months":
+		return now.AddDate(0, -n, 0), nil
+	case "y", "year", "years":
+		return now.AddDate(-n, 0, 0), nil
+	}
+	return time.Time{}, fmt.Errorf("no unit of time: %q", s)
+}

@@ -1,0 +1,277 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
+)
+
+// found is the answer of discover: one result a lineage, the best first.
+type found struct {
+	Success bool   `json:"success"`
+	Mode    mode   `json:"mode"`
+	Query   string `json:"query"`
+	Results []*hit `json:"results"`
+	tail
+}
+
+// A hit is one result.
+type hit struct {
+	about
+	Detail      string `json:"detail"` // index, anchor or full: how much of it is shown
+	MatchedRole string `json:"matched_role,omitempty"`
+	MatchID     string `json:"match_message_id,omitempty"`
+	Snippet     string `json:"snippet,omitempty"`
+	evidence
+	BookendStart   []view `json:"bookend_start,omitempty"`
+	Messages       []view `json:"messages,omitempty"`
+	BookendEnd     []view `json:"bookend_end,omitempty"`
+	MessagesBefore *int   `json:"messages_before,omitempty"`
+	MessagesAfter  *int   `json:"messages_after,omitempty"`
+}
+
+const (
+	shownWhole  = "full"
+	shownAnchor = "anchor"
+	shownIndex  = "index"
+	// titleMatch is the matched_role of a session found by its title.
+	titleMatch = "session_title"
+)
+
+// discover finds sessions.
+func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tail) (any, error) {
+	k.find.Exclude = s.live(ctx)
+	ans, err := db.Search(ctx, k.find)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	end.add(s.Line(ans.Note, 300))
+	hits := ans.Hits[min(k.offset, len(ans.Hits)):]
+	hits = hits[:min(k.limit, len(hits))]
+	if len(hits) == 0 && k.offset == 0 {
+		end.add("No session matched: try fewer or other words, another language, a name or an error text; or call without a query for the recent sessions")
+	}
+	f := &found{Success: true, Mode: discover, Query: plain.Clip(k.query, 200), Results: []*hit{}, tail: end}
+	loaded := make([]*material, len(hits))
+	for i, h := range hits {
+		if loaded[i], err = load(ctx, db, h, k.detail, s.viewer.Redact); err != nil {
+			return nil, fmt.Errorf("load a hit of %s: %w", h.Session.ID, err)
+		}
+		f.Results = append(f.Results, s.entry(h, loaded[i]))
+	}
+	shown := f.slim(k)
+	if more := len(hits) - shown + ans.More; more > 0 {
+		f.Next = k.onwards(shown)
+		f.Truncated = shown < len(hits)
+	}
+	f.Count = shown
+	if k.detail != index {
+		s.fill(f, k, loaded)
+	}
+	f.guard(k.detail.budget())
+	return f, nil
+}
+
+// entry is what the index says of a hit.
+func (s *search) entry(h transcript.Hit, m *material) *hit {
+	out := &hit{about: s.about(h.Session), Detail: shownIndex, MatchedRole: titleMatch}
+	if len(h.Matches) > 0 {
+		best := h.Matches[0]
+		out.MatchedRole, out.MatchID = string(best.Role), messageID(best.MessageID)
+		out.Snippet = s.snippet(best.Snippet, m.anchor())
+	}
+	return out
+}
+
+// slim makes the results smaller, and at last fewer, until what is to be shown
+// of each has room; it returns how many are left.
+func (f *found) slim(k ask) int {
+	room := k.detail.budget()
+	if k.detail != index {
+		room /= 2 // the rest is for the evidence
+	}
+	f.Next, f.Truncated = k.onwards(0), false
+	defer func() { f.Next = nil }()
+	for level := 1; cost(f) > room && level <= 3; level++ {
+		for _, h := range f.Results {
+			h.slim(level)
+		}
+	}
+	for cost(f) > room && len(f.Results) > 1 {
+		f.Results = f.Results[:len(f.Results)-1]
+	}
+	return len(f.Results)
+}
+
+func (h *hit) slim(level int) {
+	texts := []int{snippetChars, 120, 80, 60}[level]
+	h.Snippet, h.Title = plain.Clip(h.Snippet, texts), plain.Clip(h.Title, texts)
+	if level >= 2 {
+		h.Link, h.Model, h.LastActive = "", "", ""
+		h.Project = tailOf(h.Project, 40)
+	}
+}
+
+// tailOf is the end of s: of a path that is the telling part.
+func tailOf(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return "…" + string(r[len(r)-n+1:])
+	}
+	return s
+}
+
+// fill adds the evidence while there is room: to the first result and,
+// shorter, to the others, or to all alike.
+func (s *search) fill(f *found, k ask, loaded []*material) {
+	left := k.detail.budget() - cost(f) - 400 // next, when it comes to name a message
+	for i, h := range f.Results {
+		share := left / (len(f.Results) - i)
+		if k.detail == adaptive && i == 0 && len(f.Results) > 1 {
+			share = left * 55 / 100
+		}
+		before := cost(h)
+		if k.detail == full || i == 0 {
+			s.fillWhole(h, loaded[i], k, share)
+		} else {
+			s.fillAnchor(h, loaded[i], k, share)
+		}
+		left -= cost(h) - before
+	}
+	if f.Next != nil {
+		return
+	}
+	for _, h := range f.Results {
+		for _, v := range h.Messages {
+			if v.Match && v.Rest > 0 {
+				f.Next, f.Truncated = k.goOn(h.SessionID, v.ID, v.Rest), true
+				return
+			}
+		}
+	}
+}
+
+// fieldCost is what the name of a field takes, with its brackets.
+const fieldCost = 24
+
+// A purse is the room that a result has left.
+type purse struct{ left int }
+
+// buy views m within room characters of content, or tells that there is not
+// enough left.
+func (p *purse) buy(v viewer, m transcript.Message, room int) (view, bool) {
+	text := v.content(m)
+	room = min(room, p.left)
+	for room >= least {
+		out := v.message(m, text, 0, room)
+		c := cost(out) + 1
+		if c <= p.left {
+			p.left -= c
+			return out, true
+		}
+		room = min(room, cost(out.Content)) - (c - p.left)
+	}
+	return view{}, false
+}
+
+// fillAnchor shows the message that matched, and the digest.
+func (s *search) fillAnchor(h *hit, m *material, k ask, share int) {
+	p := &purse{share - 4*fieldCost}
+	s.showAnchor(h, m, p, p.left*55/100)
+	s.showEvidence(h, m, k, p, p.left, false)
+	h.Detail = shownAnchor
+}
+
+// fillWhole shows the message that matched with its neighbours, how the
+// session began and ended, the digest and the facts.
+func (s *search) fillWhole(h *hit, m *material, k ask, share int) {
+	p := &purse{share - 10*fieldCost}
+	s.showAnchor(h, m, p, p.left*30/100)
+	s.showEvidence(h, m, k, p, p.left*45/100, true)
+	ends := p.left / 2
+	rest := p.left - ends
+	p.left = ends
+	h.BookendStart = s.showEnds(m.head, p, ends/2)
+	h.BookendEnd = s.showEnds(m.tail, p, p.left)
+	p.left += rest
+	s.showNeighbours(h, m, p)
+	h.Detail = shownWhole
+}
+
+// showAnchor shows the message that matched.
+func (s *search) showAnchor(h *hit, m *material, p *purse, room int) {
+	a := m.anchor()
+	if a == nil {
+		return
+	}
+	if v, ok := p.buy(s.viewer, *a, room); ok {
+		v.Match = true
+		p.left -= len(`"match":true,`)
+		h.Messages = []view{v}
+	}
+	before, after := m.before+m.at, m.after+len(m.msgs)-1-m.at
+	h.MessagesBefore, h.MessagesAfter = &before, &after
+}
+
+// endChars is how much of a message at either end of a session is shown.
+const endChars = 400
+
+// showEnds shows messages while they fit into room.
+func (s *search) showEnds(msgs []transcript.Message, p *purse, room int) []view {
+	var out []view
+	own := &purse{room}
+	for _, m := range msgs {
+		v, ok := own.buy(s.viewer, m, endChars)
+		if !ok {
+			break
+		}
+		out = append(out, v)
+	}
+	p.left -= room - own.left
+	return out
+}
+
+// neighbourChars is how much of a message beside the match is shown.
+const neighbourChars = 700
+
+// showNeighbours shows what was said around the match, the nearest first.
+func (s *search) showNeighbours(h *hit, m *material, p *purse) {
+	if len(h.Messages) == 0 {
+		return
+	}
+	show := func(i int) (view, bool) {
+		if i < 0 || i >= len(m.msgs) || m.msgs[i].Role == transcript.Tool || empty(m.msgs[i]) {
+			return view{}, false
+		}
+		return p.buy(s.viewer, m.msgs[i], neighbourChars)
+	}
+	for d := 1; d <= reach && p.left > least; d++ {
+		if v, ok := show(m.at + d); ok {
+			h.Messages = append(h.Messages, v)
+		}
+		if v, ok := show(m.at - d); ok {
+			h.Messages = slices.Insert(h.Messages, 0, v)
+		}
+	}
+}
+
+// guard holds the budget whatever came before: it takes evidence from the last
+// result first.
+func (f *found) guard(budget int) {
+	for i := len(f.Results) - 1; i >= 0 && cost(f) > budget; i-- {
+		h := f.Results[i]
+		for _, drop := range []func(){
+			func() { h.BookendStart, h.BookendEnd = nil, nil },
+			func() { h.Messages, h.MessagesBefore, h.MessagesAfter = nil, nil, nil },
+			func() { h.evidence = evidence{} },
+		} {
+			drop()
+			f.Truncated = true
+			if cost(f) <= budget {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package tools
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+const (
+	// reach is how many messages on either side of a match are looked at.
+	reach = 5
+	// wholeSession is up to how many messages a session is loaded whole.
+	wholeSession = 300
+	// ends is how many messages of the beginning and of the end are shown.
+	ends = 3
+	// headLoad is how many are looked at to find those.
+	headLoad = 12
+)
+
+// material is what was loaded of one hit: only what may be shown.
+type material struct {
+	hit           transcript.Hit
+	msgs          []transcript.Message // around the match, in order
+	at            int                  // the match in msgs
+	before, after int                  // how many stand before and after msgs
+	head, tail    []transcript.Message // what people and agents said first and last, outside of msgs
+	all           []transcript.Message // everything that was loaded, in order, for the digest
+}
+
+// anchor is the message that matched, nil when nothing was loaded.
+func (m *material) anchor() *transcript.Message {
+	if m.at >= len(m.msgs) {
+		return nil
+	}
+	return &m.msgs[m.at]
+}
+
+// load takes out of the archive what d shows of a hit.
+func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, redact bool) (*material, error) {
+	m := &material{hit: h}
+	id := h.Session.ID
+	var match int64
+	if len(h.Matches) > 0 {
+		match = h.Matches[0].MessageID
+	}
+	var err error
+	switch {
+	case d == index && (!redact || match == 0):
+	case d == index:
+		m.msgs, m.before, m.after, err = db.Messages(ctx, id, transcript.Window{Around: match})
+	case h.Session.Messages <= wholeSession:
+		m.all, _, _, err = db.Messages(ctx, id, transcript.Window{})
+		m.narrow(match)
+	default:
+		err = m.loadPieces(ctx, db, id, match)
+	}
+	return m, err
+}
+
+// narrow sets msgs, head and tail to pieces of all, which is the whole session.
+func (m *material) narrow(match int64) {
+	at := max(0, slices.IndexFunc(m.all, func(x transcript.Message) bool { return x.ID == match }))
+	from, to := max(0, at-reach), min(len(m.all), at+reach+1)
+	m.msgs, m.at = m.all[from:to], at-from
+	m.before, m.after = from, len(m.all)-to
+	m.head = said(m.all[:from], ends)
+	m.tail = lastSaid(m.all[to:], ends)
+}
+
+// loadPieces loads the beginning and the surroundings of every match of a
+// long session.
+func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string, match int64) error {
+	head, _, _, err := db.Messages(ctx, id, transcript.Window{After: headLoad})
+	if err != nil {
+		return err
+	}
+	m.all = head
+	if match == 0 {
+		m.narrow(0)
+		m.after = m.hit.Session.Messages - len(m.msgs)
+		m.tail = nil
+		return nil
+	}
+	for i, x := range m.hit.Matches {
+		msgs, before, after, err := db.Messages(ctx, id, transcript.Window{Around: x.MessageID, Before: reach, After: reach})
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			m.msgs, m.before, m.after = msgs, before, after
+			m.at = max(0, slices.IndexFunc(msgs, func(y transcript.Message) bool { return y.ID == match }))
+		}
+		m.all = append(m.all, msgs...)
+	}
+	slices.SortStableFunc(m.all, func(a, b transcript.Message) int { return a.Seq - b.Seq })
+	m.all = slices.CompactFunc(m.all, func(a, b transcript.Message) bool { return a.Seq == b.Seq })
+	m.head = said(head[:min(m.before, len(head))], ends)
+	return nil
+}
+
+// said are the first n messages in which somebody says something.
+func said(msgs []transcript.Message, n int) []transcript.Message {
+	var out []transcript.Message
+	for _, m := range msgs {
+		if spoken(m) && len(out) < n {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// lastSaid are the last n, in order.
+func lastSaid(msgs []transcript.Message, n int) []transcript.Message {
+	var out []transcript.Message
+	for _, m := range slices.Backward(msgs) {
+		if spoken(m) && len(out) < n {
+			out = append(out, m)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// spoken tells whether m is what a person or an agent said, not a summary, a
+// notice or the output of a tool.
+func spoken(m transcript.Message) bool {
+	return (m.Role == transcript.UserRole || m.Role == transcript.Assistant) && m.Kind == "" && m.Content != ""
+}

@@ -1,0 +1,267 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/scanner"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
+)
+
+//go:embed memory.md
+var memoryDescription string
+
+//go:embed memory.schema.json
+var memorySchema []byte
+
+// MemoryOptions are what the memory tool needs beside its store.
+type MemoryOptions struct {
+	Caller   func(ctx context.Context) memstore.Caller // who calls now; nil means unknown
+	ReadOnly bool                                      // every edit answers code read_only
+	Enabled  map[memstore.Target]bool                  // nil means both; a disabled one answers code disabled
+	// Snapshot returns the caller's frozen snapshot; read says what changed
+	// since. May be nil.
+	Snapshot func(ctx context.Context) (memstore.Snapshot, error)
+}
+
+// writeTime bounds an edit that has begun: the store waits 10 s for a lock,
+// and disks may be slow.
+const writeTime = time.Minute
+
+// Memory is the tool that edits the curated memory.
+func Memory(store *memstore.Store, o MemoryOptions) server.ServerTool {
+	m := &memory{store: store, MemoryOptions: o, streaks: newStreaks()}
+	t := define("memory", "Memory", memoryDescription, memorySchema, mcp.ToolAnnotation{
+		ReadOnlyHint:    mcp.ToBoolPtr(false),
+		DestructiveHint: mcp.ToBoolPtr(true), // replace and remove
+		IdempotentHint:  mcp.ToBoolPtr(false),
+		OpenWorldHint:   mcp.ToBoolPtr(false),
+	}, m.handle)
+	// Clients that load tools on demand must have this one in view from the
+	// start: it tells the model to look.
+	t.Tool.Meta = &mcp.Meta{AdditionalFields: map[string]any{"anthropic/alwaysLoad": true}}
+	return t
+}
+
+type memory struct {
+	store *memstore.Store
+	MemoryOptions
+	streaks *streaks
+}
+
+// An edited is the answer to an edit that succeeded. It is short and final:
+// entries that are shown again make models repeat the call.
+type edited struct {
+	Success    bool            `json:"success"`
+	Done       bool            `json:"done"`
+	Target     memstore.Target `json:"target"`
+	Message    string          `json:"message"`
+	Usage      string          `json:"usage"`
+	Chars      int             `json:"chars"`
+	Limit      int             `json:"limit"`
+	EntryCount int             `json:"entry_count"`
+	// Old texts: one string, or for operations a map from the operation's
+	// number, from 1.
+	ReplacedEntry any       `json:"replaced_entry,omitempty"`
+	RemovedEntry  any       `json:"removed_entry,omitempty"`
+	Cleaned       []finding `json:"cleaned,omitempty"`
+	Note          string    `json:"note"`
+}
+
+// A finding is what the scanner saw.
+type finding struct {
+	Rule  string `json:"rule"`
+	Match string `json:"match"`
+}
+
+func findings(all []scanner.Finding) []finding {
+	var out []finding
+	for _, f := range all {
+		out = append(out, finding{f.Rule, f.Match})
+	}
+	return out
+}
+
+func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var by memstore.Caller
+	if m.Caller != nil {
+		by = m.Caller(ctx)
+	}
+	if by.Origin == "" {
+		by.Origin = "tool"
+	}
+	streak := m.streaks.of(callerKey(ctx, by))
+
+	a := parseArguments(req)
+	call := parseEdit(a)
+	switch {
+	case a.wrong != "":
+		return fail(failure{Code: codeInvalid, Error: a.wrong + ". Nothing was changed."})
+	case call.read && call.anyTarget:
+		return m.readAll(ctx)
+	case m.disabled(call.target):
+		return fail(failure{Code: codeDisabled, Error: fmt.Sprintf("the target %s is turned off in the configuration of this server. Go on without it.", call.target)})
+	case call.read:
+		return m.read(ctx, call.target)
+	case m.ReadOnly:
+		return fail(failure{Code: codeReadOnly, Error: "this server is read-only: nothing was saved. Reading works. Tell the user if the fact matters."})
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	// A write that has begun does not depend on whether the client still waits.
+	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
+	res, err := m.store.Apply(write, by, call.target, call.ops...)
+	if err != nil {
+		return m.refused(call, res.State, err, streak)
+	}
+	streak.reset()
+	return succeed(m.accepted(call, res))
+}
+
+func (m *memory) disabled(t memstore.Target) bool { return m.Enabled != nil && !m.Enabled[t] }
+
+// callerKey names the session whose failures are counted together.
+func callerKey(ctx context.Context, by memstore.Caller) string {
+	if by.Session != "" {
+		return by.Session
+	}
+	if s := server.ClientSessionFromContext(ctx); s != nil {
+		return s.SessionID()
+	}
+	return ""
+}
+
+// An edit is one call as meant.
+type edit struct {
+	target    memstore.Target
+	anyTarget bool // none was named
+	read      bool
+	batch     bool
+	ops       []memstore.Op
+}
+
+func parseEdit(a *arguments) edit {
+	action, target := a.word("action"), a.word("target")
+	e := edit{target: memstore.Target(target), anyTarget: target == ""}
+	if e.anyTarget {
+		e.target = memstore.Memory
+	}
+	content, oldText := a.text("content", "new_text", "new_content"), a.text("old_text", "old_string")
+	for _, o := range a.objects("operations") {
+		op := memstore.Op{
+			Action:  memstore.Action(o.word("action")),
+			Content: o.text("content", "new_text", "new_content"),
+			OldText: o.text("old_text", "old_string"),
+		}
+		if t := o.word("target"); t != "" && t != string(e.target) {
+			a.refuse("all operations of one call have one target: name it once, beside operations, and use a second call for the other")
+		}
+		if o.wrong != "" {
+			a.refuse("operation %d: %s", len(e.ops)+1, o.wrong)
+		}
+		e.ops = append(e.ops, op)
+	}
+	e.batch = len(e.ops) > 0
+	switch {
+	case e.target != memstore.Memory && e.target != memstore.User:
+		a.refuse("target must be memory or user, not %q", plain.Clip(target, 40))
+	case e.batch && (content != "" || oldText != ""):
+		a.refuse("give either one edit or operations, not both: move the edit into operations")
+	case e.batch && action == "read":
+		a.refuse("read and edit in two calls")
+	case e.batch:
+	case action == "read", action == "" && content == "" && oldText == "":
+		e.read = true
+	case action == "":
+		a.refuse("action is missing: say add, replace, remove or read")
+	default:
+		e.ops = []memstore.Op{{Action: memstore.Action(action), Content: content, OldText: oldText}}
+	}
+	return e
+}
+
+// accepted is the answer to an edit that is on disk.
+func (m *memory) accepted(call edit, res memstore.Result) edited {
+	st := res.State
+	out := edited{
+		Success: true, Done: true, Target: call.target,
+		Usage: st.Usage(), Chars: st.Chars, Limit: st.Limit, EntryCount: len(st.Entries),
+		Cleaned: findings(res.Cleaned),
+		Note:    "This is complete. Do not repeat it.",
+	}
+	replaced, removed := map[string]string{}, map[string]string{}
+	var did []string
+	for _, c := range res.Changes {
+		n := strconv.Itoa(c.Op + 1)
+		switch {
+		case c.Duplicate:
+			did = append(did, "is there already, nothing was written")
+		case c.Action == memstore.Add:
+			did = append(did, "added")
+		case c.Action == memstore.Replace:
+			did = append(did, "replaced")
+			replaced[n] = old(c)
+		case c.Action == memstore.Remove:
+			did = append(did, "removed")
+			removed[n] = old(c)
+		}
+	}
+	if call.batch {
+		out.Message = fmt.Sprintf("%d operations applied: %s.", len(did), strings.Join(did, "; "))
+		if len(replaced) > 0 {
+			out.ReplacedEntry = replaced
+		}
+		if len(removed) > 0 {
+			out.RemovedEntry = removed
+		}
+	} else {
+		out.Message = "Entry " + strings.Join(did, "; ") + "."
+		for _, text := range replaced {
+			out.ReplacedEntry = text
+		}
+		for _, text := range removed {
+			out.RemovedEntry = text
+		}
+	}
+	if len(res.Cleaned) > 0 {
+		out.Message += " Invisible characters were taken out first, see cleaned."
+	}
+	if st.Limit > 0 && st.Chars*10 >= st.Limit*9 {
+		out.Note += " It is nearly full: when you next save here, shorten or merge entries in the same call."
+	}
+	return out
+}
+
+// old is the text that an edit took away, so that nothing is lost unseen. One
+// that must not enter a prompt is named by its rule only; the history has it.
+func old(c memstore.Change) string {
+	if found := scanner.Scan(c.Old, scanner.Strict); len(found) > 0 {
+		return "[BLOCKED: " + found[0].Rule + "]"
+	}
+	return c.Old
+}
+
+// refused is the answer to an edit that was not made.
+func (m *memory) refused(call edit, st memstore.State, err error, s *streak) (*mcp.CallToolResult, error) {
+	out := refusal{failure: failure{Code: codeIO}, Target: call.target}
+	var op *memstore.OpError
+	if !errors.As(err, &op) {
+		op = &memstore.OpError{Err: err, Op: -1, Reason: err.Error()}
+	}
+	out.explain(call, st, op)
+	if out.counts(op) && s.fail() {
+		out.Done = true
+		out.Error += " This is the fourth failure in a row: stop trying, nothing was saved. Go on with your answer to the user."
+	}
+	return fail(out)
+}

@@ -1,0 +1,133 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+)
+
+// A reading is what one target holds.
+type reading struct {
+	Success    bool            `json:"success"`
+	Target     memstore.Target `json:"target"`
+	Entries    []readEntry     `json:"entries"`
+	EntryCount int             `json:"entry_count"`
+	Usage      string          `json:"usage"`
+	Chars      int             `json:"chars"`
+	Limit      int             `json:"limit"`
+	Path       string          `json:"path"`
+	Changed    *changed        `json:"changed_since_snapshot,omitempty"`
+	Lost       []readEntry     `json:"lost,omitempty"`
+	Unusual    []string        `json:"unusual,omitempty"` // in the file, and how it was read
+	Note       string          `json:"note,omitempty"`
+	User       any             `json:"user,omitempty"` // a reading or a failure, when no target was named
+}
+
+type readEntry struct {
+	Text      string `json:"text"`
+	UpdatedAt string `json:"updated_at,omitempty"`
+	Blocked   string `json:"blocked,omitempty"` // the rule because of which the text is masked
+}
+
+// changed is what differs from the block in the caller's context.
+type changed struct {
+	Added   []string `json:"added,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+}
+
+// readAll answers a read without a target: memory, and user beside it, so
+// that one call shows all there is.
+func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
+	switch {
+	case m.disabled(memstore.Memory) && m.disabled(memstore.User):
+		return fail(failure{Code: codeDisabled, Error: "memory is turned off in the configuration of this server. Go on without it."})
+	case m.disabled(memstore.Memory):
+		return m.read(ctx, memstore.User)
+	case m.disabled(memstore.User):
+		return m.read(ctx, memstore.Memory)
+	}
+	first, bad := m.look(ctx, memstore.Memory)
+	second, badUser := m.look(ctx, memstore.User)
+	if bad != nil {
+		return fail(bad)
+	}
+	first.User = second
+	if badUser != nil {
+		first.User = badUser
+	}
+	return succeed(first)
+}
+
+func (m *memory) read(ctx context.Context, t memstore.Target) (*mcp.CallToolResult, error) {
+	r, bad := m.look(ctx, t)
+	if bad != nil {
+		return fail(bad)
+	}
+	return succeed(r)
+}
+
+// look reads one target.
+func (m *memory) look(ctx context.Context, t memstore.Target) (*reading, *refusal) {
+	st, err := m.store.State(ctx, t)
+	if err != nil {
+		bad := &refusal{failure: failure{Code: codeIO}, Target: t}
+		var op *memstore.OpError
+		if !errors.As(err, &op) {
+			op = &memstore.OpError{Err: err, Op: -1, Reason: err.Error()}
+		}
+		bad.explain(edit{target: t, read: true}, st, op)
+		return nil, bad
+	}
+	r := &reading{
+		Success: true, Target: t, Entries: readEntries(st.Entries), EntryCount: len(st.Entries),
+		Usage: st.Usage(), Chars: st.Chars, Limit: st.Limit, Path: st.Path, Unusual: st.Notes,
+	}
+	if m.Snapshot != nil {
+		if err := r.compare(ctx, m, t); err != nil {
+			r.Note += fmt.Sprintf("What changed since the snapshot is not known: %v. ", err)
+		}
+	}
+	lost, err := m.store.Lost(ctx, t)
+	switch {
+	case err != nil:
+		r.Note += fmt.Sprintf("Whether entries were lost is not known: %v. ", err)
+	case len(lost) > 0:
+		r.Lost = readEntries(lost)
+		r.Note += "The entries in lost were saved and then left the file without an edit of ours, as when an editor saves an old copy: tell the user, or add them again if they still hold (hermes-mcp memory restore does it too). "
+	}
+	return r, nil
+}
+
+func (r *reading) compare(ctx context.Context, m *memory, t memstore.Target) error {
+	snap, err := m.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := m.store.Overlay(ctx, snap)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if o.Target == t {
+			r.Changed = &changed{Added: o.Added, Removed: o.Removed}
+		}
+	}
+	return nil
+}
+
+func readEntries(entries []memstore.Entry) []readEntry {
+	out := make([]readEntry, 0, len(entries))
+	for _, e := range entries {
+		one := readEntry{Text: e.Shown, Blocked: e.Blocked}
+		if !e.UpdatedAt.IsZero() {
+			one.UpdatedAt = e.UpdatedAt.UTC().Format(time.RFC3339)
+		}
+		out = append(out, one)
+	}
+	return out
+}

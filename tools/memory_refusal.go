@@ -1,0 +1,232 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
+)
+
+// A refusal is the answer to an edit that was not made: enough of the state to
+// make the next call right.
+type refusal struct {
+	failure
+	Done           bool            `json:"done,omitempty"` // stop trying
+	Target         memstore.Target `json:"target"`
+	Operation      int             `json:"operation,omitempty"` // from 1, of operations
+	Usage          string          `json:"usage,omitempty"`
+	Chars          int             `json:"chars,omitempty"`
+	Limit          int             `json:"limit,omitempty"`
+	ToFree         int             `json:"to_free,omitempty"`
+	Overlapping    []string        `json:"overlapping,omitempty"`
+	Matches        []string        `json:"matches,omitempty"`
+	CurrentEntries []string        `json:"current_entries,omitempty"`
+	Findings       []finding       `json:"findings,omitempty"`
+	Path           string          `json:"path,omitempty"`
+}
+
+// previewChars is how much of an entry is shown where several are to be told
+// apart.
+const previewChars = 80
+
+// explain fills r: the code, and in Error what is wrong and what to call next.
+func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
+	where := ""
+	if call.batch && op.Op >= 0 {
+		r.Operation = op.Op + 1
+		where = fmt.Sprintf("Operation %d (%s): ", op.Op+1, op.Action)
+	}
+	r.state(st)
+	var next string
+	switch {
+	case errors.Is(op.Err, memstore.ErrInvalid):
+		r.Code = codeInvalid
+		if op.Missing {
+			r.list(st)
+			next = "Call again with old_text set to a piece of the entry you mean, see current_entries."
+		}
+	case errors.Is(op.Err, memstore.ErrNoMatch):
+		r.Code = codeNoMatch
+		r.list(st)
+		next = "Use a piece of one of current_entries, word for word." + exists(call, st, op)
+	case errors.Is(op.Err, memstore.ErrAmbiguous):
+		r.Code = codeAmbiguous
+		for _, e := range op.Matches {
+			r.Matches = append(r.Matches, plain.Clip(masked(st, e), previewChars))
+		}
+		next = "Use a longer piece of the one you mean, see matches." + exists(call, st, op)
+	case errors.Is(op.Err, memstore.ErrFull):
+		r.Code, r.ToFree = codeFull, op.Over
+		r.list(st)
+		r.Overlapping = overlapping(call, st)
+		next = fmt.Sprintf("Free at least %d characters and save in one call of operations: shorten or merge entries of current_entries (overlapping ones first), or remove what is no longer true.", op.Over)
+	case errors.Is(op.Err, memstore.ErrBlocked):
+		r.Code, r.Findings = codeBlocked, findings(op.Findings)
+		next = "Memory is put into every later prompt, so such text is not kept. Say the fact in other words, or leave it."
+	case errors.Is(op.Err, memstore.ErrUnreadable):
+		r.Code, r.Path = codeUnreadable, st.Path
+		next = "The file was left as it is. Tell the user; hermes-mcp doctor says more."
+	case errors.Is(op.Err, memstore.ErrBusy):
+		r.Code = codeBusy
+		next = "Another program holds the lock. Try once more, then go on."
+	default:
+		next = "Tell the user that memory could not be written."
+	}
+	if call.batch {
+		next = "None of the operations was applied. " + next
+	} else {
+		next = "Nothing was changed. " + next
+	}
+	r.Error = where + sentence(op.Reason) + " " + strings.TrimSpace(next)
+}
+
+// sentence ends s as a sentence does.
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "。") || s == "" {
+		return s
+	}
+	return s + "."
+}
+
+func (r *refusal) state(st memstore.State) {
+	if st.Limit > 0 {
+		r.Usage, r.Chars, r.Limit = st.Usage(), st.Chars, st.Limit
+	}
+}
+
+func (r *refusal) list(st memstore.State) {
+	r.CurrentEntries = []string{}
+	for _, e := range st.Entries {
+		r.CurrentEntries = append(r.CurrentEntries, e.Shown)
+	}
+}
+
+// counts tells whether the failure is one that models repeat without end.
+func (r *refusal) counts(op *memstore.OpError) bool {
+	return r.Code == codeFull || r.Code == codeNoMatch || r.Code == codeAmbiguous || r.Code == codeInvalid && op.Missing
+}
+
+// exists warns that the text of a failed replace is an entry already: models
+// that cannot find the old one add the new one a second time.
+func exists(call edit, st memstore.State, op *memstore.OpError) string {
+	if op.Op < 0 || op.Op >= len(call.ops) || call.ops[op.Op].Action != memstore.Replace {
+		return ""
+	}
+	for _, e := range st.Entries {
+		if e.Text == strings.TrimSpace(call.ops[op.Op].Content) {
+			return " The new content is an entry already: do not add it."
+		}
+	}
+	return ""
+}
+
+// masked is entry as it may be shown.
+func masked(st memstore.State, entry string) string {
+	for _, e := range st.Entries {
+		if e.Text == entry {
+			return e.Shown
+		}
+	}
+	return entry
+}
+
+// overlapping previews the entries that share most words with what was to be
+// saved: those are the ones to merge it with.
+func overlapping(call edit, st memstore.State) []string {
+	var out []string
+	for _, op := range call.ops {
+		want := words(op.Content)
+		for _, e := range st.Entries {
+			have, shared := words(e.Text), 0
+			for w := range want {
+				if have[w] {
+					shared++
+				}
+			}
+			least := min(len(want), len(have))
+			if shared >= min(2, least) && shared > 0 && 3*shared >= least && len(out) < 5 {
+				out = append(out, plain.Clip(e.Shown, previewChars))
+			}
+		}
+	}
+	return out
+}
+
+// words are the distinct words of s that bear meaning by their length, and the
+// character pairs of scripts without spaces.
+func words(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		r := []rune(w)
+		switch {
+		case unicode.In(r[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			for i := 0; i+1 < len(r); i++ {
+				set[string(r[i:i+2])] = true
+			}
+		case len(r) > 3:
+			set[w] = true
+		}
+	}
+	return set
+}
+
+// streaks count failures in a row, one streak a session.
+type streaks struct {
+	mu  sync.Mutex
+	all map[string]*streak
+}
+
+// A streak belongs to one session. Calls of one session may overlap.
+type streak struct {
+	mu     *sync.Mutex
+	failed int
+	called time.Time
+}
+
+const (
+	streakEnd  = 4                // the failure that ends the trying
+	streakRest = 60 * time.Second // without a call: the model did something else
+	maxStreaks = 64
+)
+
+func newStreaks() *streaks { return &streaks{all: map[string]*streak{}} }
+
+// of returns the streak of a session and notes that it calls now.
+func (s *streaks) of(session string) *streak {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if len(s.all) >= maxStreaks {
+		for k, v := range s.all {
+			if now.Sub(v.called) >= streakRest {
+				delete(s.all, k)
+			}
+		}
+	}
+	one := s.all[session]
+	if one == nil || now.Sub(one.called) >= streakRest {
+		one = &streak{mu: &s.mu}
+		s.all[session] = one
+	}
+	one.called = now
+	return one
+}
+
+// fail counts a failure and tells whether the trying must end.
+func (s *streak) fail() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed++
+	return s.failed >= streakEnd
+}
+
+func (s *streak) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = 0
+}

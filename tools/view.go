@@ -1,0 +1,172 @@
+package tools
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
+)
+
+// A view is one message as a model sees it.
+type view struct {
+	ID        string          `json:"id"`
+	Role      transcript.Role `json:"role"`
+	When      string          `json:"when,omitempty"`
+	Match     bool            `json:"match,omitempty"` // the message that was asked for or found
+	ToolName  string          `json:"tool_name,omitempty"`
+	Exit      *int            `json:"exit,omitempty"`
+	Failed    bool            `json:"failed,omitempty"`
+	Content   string          `json:"content,omitempty"`
+	ToolCalls []string        `json:"tool_calls,omitempty"`
+	// Of a content that was cut: its whole length, and where the rest of it
+	// begins (as offset, with around_message_id).
+	Cut      bool `json:"content_truncated,omitempty"`
+	Original int  `json:"original_content_chars,omitempty"`
+	Rest     int  `json:"next_offset,omitempty"`
+}
+
+// maxCalls and callChars bound the tool calls shown with a message.
+const (
+	maxCalls  = 6
+	callChars = 160
+)
+
+// A viewer turns what the archive holds into what a model sees.
+type viewer struct{ plain.Filter }
+
+// empty tells that a message has nothing to show: reasoning alone, or a line
+// that the agent keeps for itself.
+func empty(m transcript.Message) bool {
+	return strings.TrimSpace(m.Content) == "" && len(m.ToolCalls) == 0
+}
+
+// content is what of m is shown as its content, whole.
+func (v viewer) content(m transcript.Message) string { return v.Text(strings.TrimSpace(m.Content)) }
+
+// message is m with at most room encoded characters of text, its content,
+// beginning at the offset-th character.
+func (v viewer) message(m transcript.Message, text string, offset, room int) view {
+	out := view{
+		ID: messageID(m.ID), Role: m.Role, When: stamp(m.At),
+		ToolName: v.Line(m.ToolName, 80), Exit: m.ExitCode, Failed: m.IsError,
+	}
+	for i, c := range m.ToolCalls {
+		if i == maxCalls {
+			out.ToolCalls = append(out.ToolCalls, fmt.Sprintf("and %d more", len(m.ToolCalls)-i))
+			break
+		}
+		out.ToolCalls = append(out.ToolCalls, v.Call(c, callChars))
+	}
+	if m.Role == transcript.Tool && offset == 0 {
+		out.Content, out.Rest = headAndTail(text, room)
+	} else {
+		out.Content, out.Rest = piece(text, offset, room)
+	}
+	if out.Rest > 0 || offset > 0 {
+		out.Cut, out.Original = true, utf8.RuneCountInString(text)
+	}
+	return out
+}
+
+// messageID is how a message's id is written: as text, since clients round
+// large numbers.
+func messageID(id int64) string { return strconv.FormatInt(id, 10) }
+
+// piece is the part of text from the offset-th character on that takes at most
+// room characters of JSON. rest is where what is left begins, 0 when nothing is.
+func piece(text string, offset, room int) (part string, rest int) {
+	n, from := 0, -1
+	for at, r := range text {
+		if n == offset {
+			from = at
+		}
+		if n >= offset {
+			if room -= encodedLen(r); room < 0 {
+				if from < 0 {
+					from = at
+				}
+				return text[from:at], n
+			}
+		}
+		n++
+	}
+	if from < 0 {
+		return "", 0
+	}
+	return text[from:], 0
+}
+
+// headAndTail is text within room: of output that is too long, the beginning
+// and the end, where the errors are.
+func headAndTail(text string, room int) (part string, rest int) {
+	if _, rest = piece(text, 0, room); rest == 0 {
+		return text, 0
+	}
+	const gap = 50 // what the mark between them takes at most
+	head, n := piece(text, 0, (room-gap)*3/5)
+	if room <= 2*gap {
+		return piece(text, 0, room)
+	}
+	left := (room - gap) * 2 / 5
+	at := len(text)
+	for at > len(head) {
+		r, size := utf8.DecodeLastRuneInString(text[:at])
+		if left -= encodedLen(r); left < 0 {
+			break
+		}
+		at -= size
+	}
+	out := utf8.RuneCountInString(text[len(head):at])
+	return fmt.Sprintf("%s\n[… %d characters …]\n%s", head, out, text[at:]), n
+}
+
+// encodedLen is how many characters r takes in a JSON string.
+func encodedLen(r rune) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\t', r == '\r', r == '\b', r == '\f':
+		return 2
+	case r < ' ', r == '\u2028', r == '\u2029', r == utf8.RuneError:
+		return 6
+	}
+	return 1
+}
+
+// cost is how many characters v takes as JSON.
+func cost(v any) int {
+	text, err := encode(v)
+	if err != nil {
+		return 0 // the answer itself will report it
+	}
+	return utf8.RuneCount(text)
+}
+
+// stamp is t as RFC 3339 in UTC, "" when not known.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+const (
+	markOpen, markClose = ">>>", "<<<"
+	snippetChars        = 240
+)
+
+// snippet is a hit's snippet with its marks. A secret that the marks or the
+// ends of the snippet cut in two is not recognised there, so where the whole
+// message holds one the snippet is made anew from the masked text.
+func (v viewer) snippet(s string, whole *transcript.Message) string {
+	unmarked := strings.NewReplacer(markOpen, "", markClose, "").Replace(s)
+	switch {
+	case whole != nil && v.Holds(whole.Content):
+		return v.Line(whole.Content, snippetChars)
+	case v.Holds(unmarked):
+		return v.Line(unmarked, snippetChars)
+	}
+	return plain.Filter{}.Line(s, snippetChars)
+}
