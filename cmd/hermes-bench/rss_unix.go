@@ -1,0 +1,21 @@
+//go:build unix
+
+package main
+
+import (
+	"runtime"
+	"syscall"
+)
+
+// peakRSS is the largest resident size of this process in millions of bytes,
+// 0 when the system does not say.
+func peakRSS() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
+		return float64(u.Maxrss) / 1e6
+	}
+	return float64(u.Maxrss) * 1024 / 1e6
+}
