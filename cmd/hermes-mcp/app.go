@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+// An app is one run of the program.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) string
+
+	homeFlag, profileFlag, sessionFlag string
+	settingFlags                       map[string]*string
+
+	home     settings.Home
+	config   settings.Config
+	problems []settings.Problem
+	archive  archive
+	log      zerolog.Logger // says nothing until openLog
+	logFile  *os.File
+	hooking  bool
+}
+
+// bind declares the flags that every command has.
+func (a *app) bind(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.homeFlag, "home", "", "folder that everything is kept in (HERMES_HOME, else ~/.hermes)")
+	flags.StringVar(&a.profileFlag, "profile", "", "profile, a home within the home")
+	flags.StringVar(&a.sessionFlag, "session", "", "current session as SOURCE:ID; a bare ID means claude-code")
+	a.settingFlags = map[string]*string{}
+	for _, s := range settings.All {
+		if s.Flag == "" {
+			continue
+		}
+		meaning := fmt.Sprintf("%s (%s, %s)", strings.ReplaceAll(s.Meaning, "`", ""), s.Key, s.Env)
+		a.settingFlags[s.Flag] = flags.String(s.Flag, s.Default, meaning)
+		if s.Type == "true/false" {
+			flags.Lookup(s.Flag).NoOptDefVal = "true"
+		}
+	}
+}
+
+// begin finds home and settings, and then runs do. A lenient command starts
+// without what is wrong in the configuration and says so; others stop.
+func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Context) error) error {
+	machine := settings.Machine{GOOS: runtime.GOOS, User: a.userHome(), Env: a.env}
+	var err error
+	if a.home, err = machine.Find(a.homeFlag, a.profileFlag); err != nil {
+		return failure{codeUsage, err}
+	}
+	given := map[string]string{}
+	for name, value := range a.settingFlags {
+		if cmd.Flags().Changed(name) {
+			given[name] = *value
+		}
+	}
+	a.config, a.problems = settings.Load(a.home.Path, given, a.env)
+	for _, p := range a.problems {
+		if !lenient && !p.Foreign {
+			return failure{codeUsage, errors.New(p.String())}
+		}
+		fmt.Fprintf(a.err, "hermes-mcp: %s (ignored)\n", p)
+	}
+	if a.home.Warning != "" {
+		fmt.Fprintln(a.err, "hermes-mcp:", a.home.Warning)
+	}
+	a.archive.path = a.home.MCP("archive.db")
+	err = do(cmd.Context())
+	var f failure
+	if err != nil && !errors.As(err, &f) {
+		err = failure{codeFailed, err}
+	}
+	return err
+}
+
+// make makes the home on first use, with one line that says so.
+func (a *app) makeHome() error {
+	made, err := a.home.Make()
+	if made && !a.hooking {
+		fmt.Fprintf(a.err, "hermes-mcp: made %s, where memory and archive are kept\n", a.home.Path)
+	}
+	return err
+}
+
+// close ends what the run had open.
+func (a *app) close() {
+	if err := a.archive.close(); err != nil {
+		a.log.Error().Err(err).Msg("close archive")
+	}
+	if a.logFile != nil {
+		if err := a.logFile.Close(); err != nil {
+			fmt.Fprintln(a.err, "hermes-mcp: close log:", err)
+		}
+	}
+}
+
+// userHome is "" where the environment names none.
+func (a *app) userHome() string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// dir is the folder the caller works in, "" when there is none.
+func (a *app) dir() string {
+	if dir := a.env("CLAUDE_PROJECT_DIR"); dir != "" {
+		return filepath.Clean(dir)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// sourceVariables are the ones that agents let people move their folders with.
+var sourceVariables = []string{
+	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+	"APPDATA", "LOCALAPPDATA", "GEMINI_CLI_HOME", "OPENCODE_DATA_DIR", "COPILOT_HOME",
+}
+
+// places says where agents keep their sessions.
+func (a *app) places() transcript.Places {
+	p := transcript.Places{Home: a.userHome(), HermesHome: a.home.Path, GOOS: runtime.GOOS, Env: map[string]string{}}
+	for _, name := range sourceVariables {
+		if value := a.env(name); value != "" {
+			p.Env[name] = value
+		}
+	}
+	return p
+}
+
+// clientPlace says where clients keep their configuration.
+func (a *app) clientPlace() clients.Place {
+	p := clients.Place{
+		GOOS: runtime.GOOS, Home: a.userHome(), Data: a.env("APPDATA"),
+		Config: a.env("XDG_CONFIG_HOME"), Claude: a.env("CLAUDE_CONFIG_DIR"),
+	}
+	if p.Config == "" {
+		p.Config = filepath.Join(p.Home, ".config")
+	}
+	return p
+}
+
+// finder resolves the current session of this process.
+func (a *app) finder() *caller.Finder {
+	claude := a.env("CLAUDE_CONFIG_DIR")
+	if claude == "" {
+		claude = filepath.Join(a.userHome(), ".claude")
+	}
+	return &caller.Finder{
+		Sessions: a.home.MCP("sessions"), Asked: a.sessionFlag, Env: a.env, Dir: a.dir(),
+		ClaudeDir: claude, Ancestors: caller.Ancestors(os.Getpid()), Now: time.Now,
+	}
+}
+
+// project is the caller's project, kept in projects.json once the home exists.
+func (a *app) project(ctx context.Context) (caller.Project, error) {
+	dir := a.dir()
+	if dir == "" {
+		return caller.Project{}, fmt.Errorf("no working folder: %w", caller.ErrNoProject)
+	}
+	p, err := caller.ProjectOf(dir, a.userHome())
+	if err != nil {
+		return caller.Project{}, err
+	}
+	if _, err := os.Stat(a.home.MCP()); err != nil {
+		return p, nil // nothing is made only to look
+	}
+	return caller.Remember(ctx, a.home.MCP("projects.json"), p)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+)
+
+func (a *app) hookCommand() *cobra.Command {
+	var source string
+	c := &cobra.Command{
+		Use: "hook", Short: "Answer a hook of an agent (JSON on standard input)",
+		Long: `Takes any hook event of an agent as JSON on standard input. At the start of a
+session it answers with the memory; of every other event it only notes which
+session is live. It always ends with exit code 0: what goes wrong is in
+mcp/logs.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.hooking = true
+			return a.begin(cmd, true, func(ctx context.Context) error { return a.hook(ctx, source) })
+		},
+	}
+	c.Flags().StringVar(&source, "source", caller.ClaudeCode, "the agent whose hook it is")
+	return c
+}
+
+// A hookEvent is what of an agent's JSON is used.
+type hookEvent struct {
+	Session    string `json:"session_id"`
+	Transcript string `json:"transcript_path"`
+	Dir        string `json:"cwd"`
+	Event      string `json:"hook_event_name"`
+	Source     string `json:"source"`   // of a SessionStart: startup, resume, clear, compact
+	Subagent   string `json:"agent_id"` // set inside a subagent, whose session is its parent's
+}
+
+const (
+	sessionStart = "SessionStart"
+	sessionEnd   = "SessionEnd"
+	// once is how long the same start is answered only once: people have the
+	// hook in several settings files.
+	once = time.Minute
+	// largestEvent bounds an event; a prompt may come with it.
+	largestEvent = 16 << 20
+	// mostContext is what Claude Code takes as context; more it puts into a file.
+	mostContext = 10_000
+)
+
+func (a *app) hook(ctx context.Context, source string) error {
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	a.openLog(false)
+	for _, p := range a.problems {
+		a.log.Warn().Msg(p.String())
+	}
+	var e hookEvent
+	if err := json.NewDecoder(io.LimitReader(a.in, largestEvent)).Decode(&e); err != nil {
+		return fmt.Errorf("event is not JSON: %w", err)
+	}
+	if e.Session == "" || e.Subagent != "" {
+		return nil
+	}
+	now := time.Now()
+	agent := caller.AgentOf(os.Getpid())
+	var answer string
+	var failed error
+	err := caller.Change(ctx, a.home.MCP("sessions"), source, e.Session, func(r *caller.Report) {
+		r.Event, r.Dir, r.Transcript, r.Agent, r.At, r.Ended = e.Event, e.Dir, e.Transcript, agent, now, e.Event == sessionEnd
+		if e.Event != sessionStart || a.config.Inject == "off" || a.config.Inject == "instructions" || now.Sub(r.Answered[e.Source]) < once {
+			return
+		}
+		if answer, failed = a.context(ctx, r.ID(), e.Source, !r.Given.IsZero()); failed != nil {
+			return
+		}
+		if r.Answered == nil {
+			r.Answered = map[string]time.Time{}
+		}
+		r.Answered[e.Source] = now
+		r.Given = now
+	})
+	a.log.Info().Str("event", e.Event).Str("source", e.Source).Str("session", e.Session).Bool("answered", answer != "").Msg("hook")
+	if err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	if answer == "" {
+		return nil
+	}
+	return a.printJSON(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": sessionStart, "additionalContext": answer}})
+}
+
+// context is what the session is told. given says that its context holds a
+// snapshot already: a resumed session is told only what is newer than that.
+func (a *app) context(ctx context.Context, session, source string, given bool) (string, error) {
+	store, err := a.openStore()
+	if err != nil {
+		return "", err
+	}
+	var text string
+	if source == "resume" && given {
+		text, err = news(ctx, store, session)
+	} else {
+		text, err = whole(ctx, store, session, source)
+	}
+	if err != nil || text == "" {
+		return "", err
+	}
+	if utf8.RuneCountInString(text) > mostContext-len(fenceOpen)-len(fenceClose) {
+		text = "The memory is too long to be shown here. Call the tool memory with action read, for target memory and for target user, before you answer.\n"
+	}
+	return fenceOpen + text + fenceClose, nil
+}
+
+// The fence marks our text in the agent's transcript, so that ingest knows it
+// and memory never becomes history.
+const (
+	fenceOpen  = "<memory-context source=\"hermes-mcp\">\n"
+	fenceClose = "</memory-context>"
+)
+
+// whole is the session's snapshot, taken anew where the context is new. The
+// server of a session that starts may have taken it a moment before the hook.
+func whole(ctx context.Context, store *memstore.Store, session, source string) (string, error) {
+	snap, err := store.SessionSnapshot(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	if source == "compact" || (source != "resume" && time.Since(snap.FrozenAt) > once) {
+		if snap, err = store.RenewSnapshot(ctx, session); err != nil {
+			return "", err
+		}
+	}
+	return line(snap.String()), nil
+}
+
+// news is what changed since the session's snapshot, "" when nothing did.
+func news(ctx context.Context, store *memstore.Store, session string) (string, error) {
+	snap, err := store.SessionSnapshot(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	changes, err := store.Overlay(ctx, snap)
+	if err != nil || len(changes) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("The memory changed since this session was shown it:\n")
+	for _, c := range changes {
+		for _, entry := range c.Removed {
+			fmt.Fprintf(&b, "%s, no longer: %s\n", c.Target, entry)
+		}
+		for _, entry := range c.Added {
+			fmt.Fprintf(&b, "%s, new: %s\n", c.Target, entry)
+		}
+	}
+	return b.String(), nil
+}
+
+// line ends text with one newline.
+func line(text string) string { return strings.TrimRight(text, "\n") + "\n" }

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/source"
+)
+
+// An ingest is one run of the command.
+type ingest struct {
+	only  string // a source's name
+	watch bool
+	json  bool
+}
+
+func (a *app) ingestCommand() *cobra.Command {
+	var how ingest
+	c := &cobra.Command{
+		Use: "ingest [PATH...]", Short: "Archive the sessions of every agent on this machine, or those at PATH",
+		Long: `Archives every session that agents keep on this machine, or the sessions at
+PATH, files or folders, recognised by what is in them. What is archived
+already is not read again. Nothing of the agents' files is changed.`,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return a.begin(cmd, false, func(ctx context.Context) error { return a.ingest(ctx, paths, how) })
+		},
+	}
+	c.Flags().StringVar(&how.only, "source", "", "only this source, such as claude-code")
+	c.Flags().BoolVar(&how.watch, "watch", false, "go on until interrupted, archiving what changes")
+	c.Flags().BoolVar(&how.json, "json", false, "print the report as JSON")
+	return c
+}
+
+// A report is what ingest did, for --json too.
+type report struct {
+	Files      int                  `json:"files"`
+	Unchanged  int                  `json:"unchanged"`
+	Sessions   int                  `json:"sessions"`
+	Messages   int                  `json:"messages"`
+	Bytes      int64                `json:"bytes"`
+	Unreadable []transcript.Problem `json:"unreadable"` // whole files
+	Skipped    []transcript.Problem `json:"skipped"`    // lines of files that were read
+	Seconds    float64              `json:"seconds"`
+}
+
+func (r *report) add(one transcript.IngestReport) {
+	r.Files += one.Files
+	r.Unchanged += one.Unchanged
+	r.Sessions += one.Sessions
+	r.Messages += one.Messages
+	r.Bytes += one.Bytes
+	for _, p := range one.Problems {
+		if p.Line == 0 {
+			r.Unreadable = append(r.Unreadable, p)
+		} else {
+			r.Skipped = append(r.Skipped, p)
+		}
+	}
+}
+
+func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
+	work, err := a.toIngest(ctx, paths, how.only)
+	if err != nil {
+		return err
+	}
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	a.openLog(false)
+	release, err := a.ingestLock(ctx)
+	if err != nil {
+		return err
+	}
+	total, err := a.ingestAll(ctx, work, how.json)
+	release()
+	if err != nil {
+		return err
+	}
+	if err := a.printReport(total, how.json); err != nil {
+		return err
+	}
+	if how.watch && ctx.Err() == nil {
+		return a.ingestOn(ctx)
+	}
+	if len(total.Unreadable) > 0 {
+		return failure{codePartly, fmt.Errorf("%d of %d files could not be read", len(total.Unreadable), total.Files)}
+	}
+	return nil
+}
+
+// toIngest finds the files at paths, or in the agents' own places.
+func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]found, error) {
+	var names []string
+	byName := map[string]transcript.Source{}
+	for _, src := range source.All() {
+		names = append(names, src.Name())
+		if only == "" || only == src.Name() {
+			byName[src.Name()] = src
+		}
+	}
+	if len(byName) == 0 {
+		return nil, usage("no source %q; known are %v", only, names)
+	}
+	if len(paths) == 0 {
+		return a.inPlaces(ctx, byName)
+	}
+	var work []found
+	for _, path := range paths {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		files, err := source.Recognise(ctx, absolute)
+		if err != nil {
+			return nil, err
+		}
+		files = slices.DeleteFunc(files, func(f transcript.File) bool { return byName[f.Source] == nil })
+		if len(files) == 0 {
+			return nil, fmt.Errorf("%s: no sessions recognised there; known sources are %v", path, names)
+		}
+		for name, src := range byName {
+			of := slices.DeleteFunc(slices.Clone(files), func(f transcript.File) bool { return f.Source != name })
+			if len(of) > 0 {
+				work = append(work, found{src, of, true}) // a person's choice: as it is, to its end
+			}
+		}
+	}
+	slices.SortStableFunc(work, func(x, y found) int { return cmp.Compare(x.src.Name(), y.src.Name()) })
+	return work, nil
+}
+
+func (a *app) inPlaces(ctx context.Context, sources map[string]transcript.Source) ([]found, error) {
+	var work []found
+	for _, src := range source.All() {
+		if sources[src.Name()] == nil || a.config.Excluded(src.Name()) {
+			continue
+		}
+		files, err := src.Find(ctx, a.places())
+		if err != nil {
+			return nil, fmt.Errorf("find %s sessions: %w", src.Name(), err)
+		}
+		work = append(work, foundOf(src, files)...)
+	}
+	return work, nil
+}
+
+// ingestLock waits for a server's own ingest to make room. A server keeps the
+// lock for its life, so after a moment the work is done beside it: ingest is
+// idempotent, and the archive knows how to serialise writers.
+func (a *app) ingestLock(ctx context.Context) (release func(), err error) {
+	lock := flock.New(a.home.MCP("ingest.lock"))
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	held, err := lock.TryLockContext(ctx, 50*time.Millisecond)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("ingest lock: %w", err)
+	}
+	return func() {
+		if !held {
+			return
+		}
+		if err := lock.Unlock(); err != nil {
+			a.log.Warn().Err(err).Msg("ingest lock")
+		}
+	}, nil
+}
+
+func (a *app) ingestAll(ctx context.Context, work []found, quiet bool) (report, error) {
+	total := report{Unreadable: []transcript.Problem{}, Skipped: []transcript.Problem{}}
+	if len(work) == 0 {
+		return total, nil
+	}
+	db, err := a.archive.open(ctx)
+	if err != nil {
+		return total, err
+	}
+	files, size := 0, int64(0)
+	for _, w := range work {
+		files += len(w.files)
+		for _, f := range w.files {
+			size += f.Size
+		}
+	}
+	var screen io.Writer = a.err
+	if quiet {
+		screen = io.Discard
+	}
+	show := newProgress(screen, isTerminal(a.err) && !quiet, files, size)
+	start := time.Now()
+	var errs []error
+	for _, w := range work {
+		one, err := db.Ingest(ctx, w.src, w.files, w.final, show.update)
+		total.add(one)
+		show.done(len(w.files), one)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ingest %s: %w", w.src.Name(), err))
+			break
+		}
+	}
+	show.end()
+	total.Seconds = time.Since(start).Seconds()
+	return total, errors.Join(errs...)
+}
+
+func (a *app) printReport(r report, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(r)
+	}
+	for _, p := range r.Unreadable {
+		fmt.Fprintf(a.err, "not read: %s: %s\n", p.Path, p.Reason)
+	}
+	if n := len(r.Skipped); n > 0 {
+		p := r.Skipped[0]
+		fmt.Fprintf(a.err, "%d lines skipped, the first %s:%d: %s\n", n, p.Path, p.Line, p.Reason)
+	}
+	_, err := fmt.Fprintf(a.out, "%d files (%d unchanged), %d new sessions, %d new messages\n", r.Files, r.Unchanged, r.Sessions, r.Messages)
+	return err
+}
+
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// ingestOn goes on as a server's background work would.
+func (a *app) ingestOn(ctx context.Context) error {
+	fmt.Fprintln(a.err, "watching; interrupt to end")
+	k := &keeper{open: a.archive.open, sources: source.All(), places: a.places(), excluded: a.config.Excluded, folder: a.home.MCP(), log: a.log}
+	k.run(ctx)
+	return nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+)
+
+// largestLog is where the log file is put aside as .old.
+const largestLog = 4 << 20
+
+// openLog starts the log in mcp/logs and, from warnings on, on stderr too. What
+// memory and transcripts hold is never logged above debug. HERMES_MCP_LOG names
+// the level of the file, info when unset.
+func (a *app) openLog(toStderr bool) {
+	var writers []io.Writer
+	if toStderr {
+		stderr := zerolog.ConsoleWriter{Out: a.err, NoColor: true, PartsExclude: []string{zerolog.TimestampFieldName}}
+		writers = append(writers, &zerolog.FilteredLevelWriter{Writer: zerolog.LevelWriterAdapter{Writer: stderr}, Level: zerolog.WarnLevel})
+	}
+	file, err := logFile(a.home.MCP("logs"))
+	if err != nil {
+		fmt.Fprintln(a.err, "hermes-mcp: no log file:", err)
+	} else {
+		a.logFile = file
+		writers = append(writers, file)
+	}
+	level, err := zerolog.ParseLevel(a.env("HERMES_MCP_LOG"))
+	if err != nil || level == zerolog.NoLevel {
+		level = zerolog.InfoLevel
+	}
+	a.log = zerolog.New(zerolog.MultiLevelWriter(writers...)).Level(level).With().Timestamp().Int("pid", os.Getpid()).Logger()
+}
+
+func logFile(folder string) (*os.File, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(folder, "hermes-mcp.log")
+	if info, err := os.Stat(path); err == nil && info.Size() > largestLog {
+		if err := os.Rename(path, path+".old"); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}

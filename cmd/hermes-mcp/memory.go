@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+)
+
+// A memoryRun is what the subcommands of memory share.
+type memoryRun struct {
+	*app
+	target string
+	json   bool
+}
+
+func (a *app) memoryCommand() *cobra.Command {
+	m := &memoryRun{app: a}
+	c := &cobra.Command{Use: "memory", Short: "Show and edit what is remembered", Args: cobra.NoArgs}
+	c.PersistentFlags().StringVar(&m.target, "target", "memory", "memory or user")
+	c.PersistentFlags().BoolVar(&m.json, "json", false, "print the result as JSON")
+	limit := 20
+	history := m.sub("history", "Show the edits, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.history(ctx, limit) })
+	history.Flags().IntVar(&limit, "limit", limit, "how many, 0 for all")
+	c.AddCommand(
+		m.sub("add TEXT", "Remember a fact", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+			return m.edit(ctx, map[string]string{"action": "add", "content": args[0]})
+		}),
+		m.sub("replace OLD NEW", "Replace the entry that holds OLD", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
+			return m.edit(ctx, map[string]string{"action": "replace", "old_text": args[0], "content": args[1]})
+		}),
+		m.sub("remove OLD", "Remove the entry that holds OLD", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+			return m.edit(ctx, map[string]string{"action": "remove", "old_text": args[0]})
+		}),
+		m.sub("list", "Show the entries", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.list(ctx) }),
+		history,
+		m.sub("undo [EDIT]", "Take back an edit, the last one when none is named", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+			return m.takeBack(ctx, (*memstore.Store).Undo, strings.Join(args, ""))
+		}),
+		m.sub("restore EDIT", "Put back what an edit removed, or what an editor lost", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+			return m.takeBack(ctx, (*memstore.Store).Restore, args[0])
+		}),
+	)
+	return c
+}
+
+func (m *memoryRun) sub(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, args []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return m.begin(cmd, false, func(ctx context.Context) error { return do(ctx, args) })
+		},
+	}
+}
+
+// A memoryResult is what of the tool's result is shown to a person.
+type memoryResult struct {
+	Success       bool     `json:"success"`
+	Error         string   `json:"error"`
+	Usage         string   `json:"usage"`
+	Note          string   `json:"note"`
+	Removed       string   `json:"removed_entry"`
+	Replaced      string   `json:"replaced_entry"`
+	Path          string   `json:"path"`
+	Chars         int      `json:"chars"`
+	Limit         int      `json:"limit"`
+	CurrentOnes   []string `json:"current_entries"`
+	Matches       []string `json:"matches"`
+	SeveralPieces []string `json:"previews"`
+	Entries       []struct {
+		Text      string    `json:"text"`
+		UpdatedAt time.Time `json:"updated_at"`
+	} `json:"entries"`
+}
+
+// tool runs the memory tool as a person, whose edits wait for no approval.
+func (m *memoryRun) tool(ctx context.Context, args map[string]string) (memoryResult, []byte, error) {
+	var r memoryResult
+	args["target"] = m.target
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return r, nil, err
+	}
+	result, failed, err := m.runTool(ctx, "memory", raw, serving{origin: originCLI})
+	if err != nil {
+		return r, nil, err
+	}
+	if m.json {
+		fmt.Fprintf(m.out, "%s\n", result)
+		if failed {
+			return r, result, failure{code: codeFailed}
+		}
+		return r, result, nil
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return r, result, fmt.Errorf("result of the memory tool: %w", err)
+	}
+	if failed {
+		return r, result, errors.New(r.Error)
+	}
+	return r, result, nil
+}
+
+func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
+	r, _, err := m.tool(ctx, args)
+	if err != nil || m.json {
+		return err
+	}
+	switch {
+	case r.Removed != "":
+		fmt.Fprintf(m.out, "removed: %s\n", r.Removed)
+	case r.Replaced != "":
+		fmt.Fprintf(m.out, "replaced: %s\n", r.Replaced)
+	}
+	fmt.Fprintf(m.out, "saved; %s\n", r.Usage)
+	return nil
+}
+
+func (m *memoryRun) list(ctx context.Context) error {
+	r, _, err := m.tool(ctx, map[string]string{"action": "read"})
+	if err != nil || m.json {
+		return err
+	}
+	for _, e := range r.Entries {
+		fmt.Fprintf(m.out, "- %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
+	}
+	fmt.Fprintf(m.out, "%d of %d characters, %s\n", r.Chars, r.Limit, r.Path)
+	return nil
+}
+
+// An edit is a journal line as history prints it.
+type edit struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Target  string    `json:"target"`
+	Kind    string    `json:"kind"`
+	Session string    `json:"session,omitempty"`
+	Client  string    `json:"client,omitempty"`
+	Origin  string    `json:"origin,omitempty"`
+	Added   []string  `json:"added,omitempty"`
+	Removed []string  `json:"removed,omitempty"`
+	Aborted bool      `json:"aborted,omitempty"`
+}
+
+func (m *memoryRun) history(ctx context.Context, limit int) error {
+	if limit < 0 {
+		return usage("--limit %d is negative", limit)
+	}
+	store, err := m.openStore()
+	if err != nil {
+		return err
+	}
+	edits, err := store.History(ctx, "", limit)
+	if err != nil {
+		return err
+	}
+	shown := []edit{}
+	for _, e := range edits {
+		shown = append(shown, edit{
+			e.ID, e.At, string(e.Target), e.Kind, e.Caller.Session, e.Caller.Client, e.Caller.Origin, e.Added, e.Removed, e.Aborted,
+		})
+	}
+	if m.json {
+		return m.printJSON(shown)
+	}
+	for _, e := range shown {
+		note := ""
+		if e.Aborted {
+			note = " (never reached the file)"
+		}
+		fmt.Fprintf(m.out, "%s  %s  %s %s %s%s\n", e.ID, e.At.Local().Format(time.DateTime), e.Target, e.Kind, e.Origin, note)
+		for _, text := range e.Removed {
+			fmt.Fprintf(m.out, "  - %s\n", strings.ReplaceAll(text, "\n", "\n    "))
+		}
+		for _, text := range e.Added {
+			fmt.Fprintf(m.out, "  + %s\n", strings.ReplaceAll(text, "\n", "\n    "))
+		}
+	}
+	return nil
+}
+
+// takeBack undoes or restores, and says what changed.
+func (m *memoryRun) takeBack(ctx context.Context, do func(*memstore.Store, context.Context, memstore.Caller, string) (memstore.Result, error), id string) error {
+	store, err := m.openStore()
+	if err != nil {
+		return err
+	}
+	by := memstore.Caller{Session: m.finder().Find().ID, Client: "hermes-mcp " + version(), Origin: originCLI}
+	r, err := do(store, ctx, by, id)
+	if err != nil {
+		return err
+	}
+	if m.json {
+		return m.printJSON(map[string]any{
+			"success": true, "target": r.State.Target, "edit": r.EditID, "chars": r.State.Chars, "limit": r.State.Limit, "entry_count": len(r.State.Entries),
+		})
+	}
+	fmt.Fprintf(m.out, "done: %s now holds %d entries, %d of %d characters\n", r.State.Path, len(r.State.Entries), r.State.Chars, r.State.Limit)
+	return nil
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+)
+
+func TestREADMEHasTheTableOfSettings(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	want.WriteString("| key | type | default | flag | environment | meaning |\n|---|---|---|---|---|---|\n")
+	for _, s := range settings.All {
+		meaning := s.Meaning
+		if s.Inert {
+			meaning += " (no effect in this version)"
+		}
+		if s.Hermes {
+			meaning += " †"
+		}
+		fmt.Fprintf(&want, "| `%s` | %s | %s | %s | %s | %s |\n", s.Key, s.Type, code("", s.Default), code("--", s.Flag), code("", s.Env), meaning)
+	}
+	if !strings.Contains(string(readme), want.String()) {
+		t.Errorf("README.md does not hold this table:\n%s", want.String())
+	}
+}
+
+func code(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + prefix + text + "`"
+}
+
+func TestREADMENamesEveryCommand(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{}
+	for _, c := range a.root().Commands() {
+		if !strings.Contains(string(readme), "| `"+c.Name()) {
+			t.Errorf("README.md has no row for the command %s", c.Name())
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A lookup is what search, sessions and show share: they all run the tool
+// session_search, so that a person sees what a model is told.
+type lookup struct {
+	*app
+	args map[string]any
+	json bool
+}
+
+func (a *app) searchCommand() *cobra.Command {
+	l := &lookup{app: a, args: map[string]any{}}
+	c := &cobra.Command{
+		Use: "search QUERY...", Short: "Search every archived session",
+		Args: cobra.MinimumNArgs(1),
+		RunE: l.run(func(words []string) error {
+			l.args["query"] = strings.Join(words, " ")
+			return nil
+		}),
+	}
+	l.filters(c)
+	l.text(c, "sort", "newest or oldest first, instead of the best")
+	l.text(c, "detail", "index, adaptive or full")
+	l.text(c, "role", "only messages of these roles, separated by commas")
+	return c
+}
+
+func (a *app) sessionsCommand() *cobra.Command {
+	l := &lookup{app: a, args: map[string]any{}}
+	c := &cobra.Command{Use: "sessions", Short: "List the sessions last active", Args: cobra.NoArgs, RunE: l.run(nil)}
+	l.filters(c)
+	return c
+}
+
+func (a *app) showCommand() *cobra.Command {
+	l := &lookup{app: a, args: map[string]any{}}
+	c := &cobra.Command{
+		Use: "show SESSION [MESSAGE]", Short: "Show a session, or the messages around one",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: l.run(func(args []string) error {
+			l.args["session_id"] = args[0]
+			if len(args) == 2 {
+				l.args["around_message_id"] = args[1]
+			}
+			return nil
+		}),
+	}
+	c.Flags().BoolVar(&l.json, "json", false, "print the tool's result")
+	l.text(c, "window", "messages before and after MESSAGE, 1 to 20")
+	return c
+}
+
+func (l *lookup) filters(c *cobra.Command) {
+	c.Flags().BoolVar(&l.json, "json", false, "print the tool's result")
+	l.text(c, "limit", "sessions to return, 1 to 10")
+	l.text(c, "source", "only these sources, separated by commas")
+	l.text(c, "project", "only this project: a path, a name, or current")
+	l.text(c, "since", "only after: a date, or 7d")
+	l.text(c, "until", "only before: a date, or 7d")
+}
+
+// argNames are the flags whose argument of the tool has another name.
+var argNames = map[string]string{"role": "role_filter"}
+
+func (l *lookup) text(c *cobra.Command, flag, meaning string) {
+	c.Flags().String(flag, "", meaning)
+}
+
+func (l *lookup) run(take func(args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if take != nil {
+			if err := take(args); err != nil {
+				return err
+			}
+		}
+		for _, flag := range []string{"sort", "detail", "role", "limit", "source", "project", "since", "until", "window"} {
+			f := cmd.Flags().Lookup(flag)
+			if f == nil || !f.Changed {
+				continue
+			}
+			name := flag
+			if other, ok := argNames[flag]; ok {
+				name = other
+			}
+			l.args[name] = f.Value.String()
+			if flag == "limit" || flag == "window" {
+				l.args[name] = json.Number(f.Value.String())
+			}
+		}
+		return l.begin(cmd, false, l.show)
+	}
+}
+
+func (l *lookup) show(ctx context.Context) error {
+	raw, err := json.Marshal(l.args)
+	if err != nil {
+		return usage("limit and window are numbers")
+	}
+	result, failed, err := l.runTool(ctx, "session_search", raw, serving{origin: originCLI})
+	if err != nil {
+		return err
+	}
+	if l.json {
+		fmt.Fprintf(l.out, "%s\n", result)
+		if failed {
+			return failure{code: codeFailed}
+		}
+		return nil
+	}
+	var found envelope
+	if err := json.Unmarshal(result, &found); err != nil {
+		return fmt.Errorf("result of session_search: %w", err)
+	}
+	if failed {
+		return errors.New(found.Error)
+	}
+	l.print(found)
+	return nil
+}
+
+// An envelope is what of the tool's result is shown to a person.
+type envelope struct {
+	Error   string `json:"error"`
+	Mode    string `json:"mode"`
+	Pending string `json:"pending"`
+	Note    string `json:"note"`
+	Results []struct {
+		SessionID  string `json:"session_id"`
+		Title      string `json:"title"`
+		Project    string `json:"project"`
+		When       string `json:"when"`
+		LastActive string `json:"last_active"`
+		Preview    string `json:"preview"`
+		Snippet    string `json:"snippet"`
+		MessageID  any    `json:"match_message_id"`
+	} `json:"results"`
+	Messages []struct {
+		ID      any    `json:"id"`
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		At      string `json:"at"`
+	} `json:"messages"`
+	Before int `json:"messages_before"`
+	After  int `json:"messages_after"`
+}
+
+func (l *lookup) print(found envelope) {
+	if found.Pending != "" {
+		fmt.Fprintln(l.err, found.Pending)
+	}
+	for _, r := range found.Results {
+		when := r.When
+		if when == "" {
+			when = r.LastActive
+		}
+		fmt.Fprintf(l.out, "%s  %s  %s\n", r.SessionID, when, r.Title)
+		if r.Project != "" {
+			fmt.Fprintf(l.out, "  in %s\n", r.Project)
+		}
+		text := r.Snippet
+		if text == "" {
+			text = r.Preview
+		}
+		if text != "" {
+			fmt.Fprintf(l.out, "  %s\n", strings.Join(strings.Fields(text), " "))
+		}
+		if r.MessageID != nil {
+			fmt.Fprintf(l.out, "  hermes-mcp show %s %v\n", r.SessionID, r.MessageID)
+		}
+	}
+	for _, m := range found.Messages {
+		fmt.Fprintf(l.out, "[%v] %s %s\n%s\n\n", m.ID, m.Role, m.At, m.Content)
+	}
+	if found.Before+found.After > 0 {
+		fmt.Fprintf(l.out, "%d messages before, %d after\n", found.Before, found.After)
+	}
+	if len(found.Results)+len(found.Messages) == 0 {
+		fmt.Fprintln(l.out, "nothing found")
+	}
+}

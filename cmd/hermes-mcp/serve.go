@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/serve"
+	"github.com/hermes-mcp/hermes-mcp/transcript/source"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var transport string
+	var readOnly bool
+	c := &cobra.Command{
+		Use: "serve", Short: "Serve a client over stdio", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.begin(cmd, true, func(ctx context.Context) error {
+				if transport != "stdio" {
+					return usage("transport %q is not in this version; stdio is", transport)
+				}
+				return a.serveStdio(ctx, readOnly)
+			})
+		},
+	}
+	c.Flags().StringVar(&transport, "transport", "stdio", "stdio (http and sse are not in this version)")
+	c.Flags().BoolVar(&readOnly, "read-only", false, "refuse every edit of the memory")
+	return c
+}
+
+// serve is what the program does on a pipe without arguments.
+func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, false) }
+
+// serveStdio serves until the client closes our input or a signal comes, then
+// answers what was read and ends in order.
+func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	a.openLog(true)
+	keeper := &keeper{
+		open: a.archive.open, sources: source.All(), places: a.places(), excluded: a.config.Excluded,
+		folder: a.home.MCP(), log: a.log, wait: settle,
+	}
+	srv, err := a.server(serving{readOnly: readOnly, origin: originTool, pending: keeper.pending})
+	if err != nil {
+		return err
+	}
+	a.log.Info().Str("version", version()).Str("home", a.home.Path).Msg("serve")
+
+	background, stop := context.WithCancel(ctx)
+	var owner sync.WaitGroup
+	owner.Go(func() { keeper.run(background) })
+	owner.Go(func() { a.tidy() })
+	err = serve.Stdio(ctx, srv, a.in, a.out)
+	stop()
+	owner.Wait()
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// settle is how long background work leaves the machine to the handshake.
+const settle = 300 * time.Millisecond
+
+// tidy removes what old sessions left behind.
+func (a *app) tidy() {
+	if err := caller.Prune(a.home.MCP("sessions"), time.Now()); err != nil {
+		a.log.Warn().Err(err).Msg("remove old reports")
+	}
+}
+
+// serveArgs are the arguments that start a server on the home and profile of
+// this run.
+func (a *app) serveArgs(extra ...string) []string {
+	args := []string{"serve"}
+	if a.homeFlag != "" || a.home.From == "HERMES_HOME" {
+		root := a.home.Path
+		if a.home.Profile != "" {
+			root = strings.TrimSuffix(root, string(os.PathSeparator)+"profiles"+string(os.PathSeparator)+a.home.Profile)
+		}
+		args = append(args, "--home", root)
+	}
+	if a.home.Profile != "" {
+		args = append(args, "--profile", a.home.Profile)
+	}
+	return append(args, extra...)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/resources"
+	"github.com/hermes-mcp/hermes-mcp/serve"
+	"github.com/hermes-mcp/hermes-mcp/tools"
+)
+
+// openStore returns the curated memory of the home. Nothing is made.
+func (a *app) openStore() (*memstore.Store, error) {
+	store, err := memstore.Open(a.home.Path)
+	if err != nil {
+		return nil, err
+	}
+	store.MemoryLimit, store.UserLimit = a.config.MemoryLimit, a.config.UserLimit
+	return store, nil
+}
+
+// A frozen hands out the snapshot of the caller's session: the kept one where
+// the session is known, else one for the life of the process.
+type frozen struct {
+	store *memstore.Store
+	find  func() caller.Current
+	mu    sync.Mutex
+	own   *memstore.Snapshot
+}
+
+func (f *frozen) snapshot(ctx context.Context) (memstore.Snapshot, error) {
+	if id := f.find().ID; id != "" {
+		return f.store.SessionSnapshot(ctx, id)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.own == nil {
+		snap, err := f.store.Snapshot(ctx)
+		if err != nil {
+			return snap, err
+		}
+		f.own = &snap
+	}
+	return *f.own, nil
+}
+
+// A serving is how one server differs from another.
+type serving struct {
+	readOnly bool
+	origin   string // of edits, for the journal: tool or cli
+	pending  func(ctx context.Context) string
+}
+
+// server wires the rooms into one protocol server. The archive is not opened.
+func (a *app) server(how serving) (*server.MCPServer, error) {
+	store, err := a.openStore()
+	if err != nil {
+		return nil, err
+	}
+	finder := a.finder()
+	frozen := &frozen{store: store, find: finder.Find}
+	memory := tools.MemoryOptions{
+		Caller: func(ctx context.Context) memstore.Caller {
+			name, ver := serve.ClientName(ctx)
+			return memstore.Caller{Session: finder.Find().ID, Client: strings.TrimSpace(name + " " + ver), Origin: how.origin}
+		},
+		// Without a queue of pending edits, an edit that must wait for a person
+		// is not made at all.
+		ReadOnly: how.readOnly || (a.config.WriteApproval && how.origin != originCLI),
+		Enabled:  map[memstore.Target]bool{memstore.Memory: a.config.MemoryEnabled, memstore.User: a.config.UserEnabled},
+		Snapshot: frozen.snapshot,
+	}
+	search := tools.SearchOptions{
+		Live: func(context.Context) []string { return finder.Find().Live },
+		Project: func(ctx context.Context) string {
+			p, err := a.project(ctx)
+			if err != nil {
+				return "" // the tool says that there is no project
+			}
+			return p.Root
+		},
+		Limit: a.config.SearchLimit, DefaultProject: a.config.DefaultProject,
+		Redact: a.config.RedactOutput, Pending: how.pending,
+	}
+	return serve.New(serve.Parts{
+		Name: "hermes-mcp", Version: version(),
+		Tools:     []server.ServerTool{tools.Memory(store, memory), tools.SessionSearch(a.archive.open, search)},
+		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx) })),
+		Templates: []server.ServerResourceTemplate{resources.Sessions(a.archive.open, a.config.RedactOutput)},
+		Prompts:   resources.Prompts(store, frozen.snapshot, a.archive.open),
+		Instructions: func(ctx context.Context, client string) string {
+			snap, err := frozen.snapshot(ctx)
+			if err != nil {
+				a.log.Error().Err(err).Msg("snapshot")
+			}
+			return resources.Instructions(snap, resources.Inject(a.config.Inject), client, a.hooked(client))
+		},
+		Done: func(tool string, failed bool, seconds float64) {
+			a.log.Info().Str("tool", tool).Bool("failed", failed).Float64("seconds", seconds).Msg("call")
+		},
+		Bug: func(where string, err error) { a.log.Error().Str("where", where).Err(err).Msg("bug") },
+	}), nil
+}
+
+// The origins of edits that this program makes.
+const (
+	originTool = "tool"
+	originCLI  = "cli"
+)
+
+// hooked tells whether our SessionStart hook is installed for the client.
+func (a *app) hooked(client string) bool {
+	return strings.HasPrefix(client, "claude-code") && a.hookFile() != ""
+}
+
+// hookFile is the settings file of Claude Code that has our hook, or "".
+func (a *app) hookFile() string {
+	files := []string{clients.ClaudeCodeSettings(a.clientPlace())}
+	if dir := a.dir(); dir != "" {
+		files = append(files, filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"))
+	}
+	for _, file := range files {
+		if clients.Hooked(file) != "" {
+			return file
+		}
+	}
+	return ""
+}
