@@ -61,9 +61,8 @@ func (a *app) runTool(ctx context.Context, tool string, args []byte, how serving
 	if err := a.makeHome(); err != nil {
 		return nil, false, err
 	}
-	if how.pending == nil {
-		how.pending = a.pending
-	}
+	pending := a.pending() // before the call: it makes the archive
+	how.pending = func(context.Context) string { return pending }
 	srv, err := a.server(how)
 	if err != nil {
 		return nil, false, err
@@ -72,7 +71,7 @@ func (a *app) runTool(ctx context.Context, tool string, args []byte, how serving
 }
 
 // pending is what a command says about what a search may have missed.
-func (a *app) pending(context.Context) string {
+func (a *app) pending() string {
 	if !a.archive.exists() {
 		return "nothing is archived yet; run hermes-mcp ingest"
 	}

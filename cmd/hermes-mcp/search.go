@@ -148,7 +148,7 @@ type envelope struct {
 		ID      any    `json:"id"`
 		Role    string `json:"role"`
 		Content string `json:"content"`
-		At      string `json:"at"`
+		When    string `json:"when"`
 	} `json:"messages"`
 	Before int `json:"messages_before"`
 	After  int `json:"messages_after"`
@@ -179,7 +179,7 @@ func (l *lookup) print(found envelope) {
 		}
 	}
 	for _, m := range found.Messages {
-		fmt.Fprintf(l.out, "[%v] %s %s\n%s\n\n", m.ID, m.Role, m.At, m.Content)
+		fmt.Fprintf(l.out, "[%v] %s %s\n%s\n\n", m.ID, m.Role, m.When, m.Content)
 	}
 	if found.Before+found.After > 0 {
 		fmt.Fprintf(l.out, "%d messages before, %d after\n", found.Before, found.After)

@@ -148,7 +148,7 @@ func targetState(ctx context.Context, store *memstore.Store, t memstore.Target) 
 }
 
 func (a *app) archiveState(ctx context.Context) archiveStatus {
-	out := archiveStatus{Path: a.archive.path, Sources: []sourceStatus{}, Pending: a.pending(ctx)}
+	out := archiveStatus{Path: a.archive.path, Sources: []sourceStatus{}, Pending: a.pending()}
 	if !a.archive.exists() {
 		return out
 	}
