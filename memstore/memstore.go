@@ -67,6 +67,8 @@ type Entry struct {
 	Hash      string    // hex SHA-256 of Text, the key of its metadata
 	UpdatedAt time.Time // from the journal; the file's time when the journal does not know it
 	Blocked   string    // the scanner's rule when the entry must be masked in a prompt, else ""
+	Shown     string    // what a prompt may hold: Text, or its mask when it is blocked; valid as old_text
+	LostBy    string    // Lost only: the journal's id of the change that took it away; "" when no write has met it yet
 }
 
 // A State is what one target holds on disk now.
@@ -76,6 +78,7 @@ type State struct {
 	Entries []Entry
 	Chars   int // code points of the joined entries, delimiters included
 	Limit   int
+	Notes   []string // what is unusual in the file and how it was read, in plain words
 }
 
 // A Change says what one op did.
@@ -83,7 +86,7 @@ type Change struct {
 	Op        int    // index of the op
 	Action    Action // as asked
 	Old, New  string // the entry before and after; "" where there is none
-	Duplicate bool   // an add of an entry that was there already: nothing changed
+	Duplicate bool   // the new text was there already: nothing was added
 }
 
 // A Result is the outcome of an Apply that succeeded.
@@ -118,6 +121,7 @@ type OpError struct {
 	Over     int               // ErrFull: how many characters to free
 	Chars    int               // ErrFull: what the end state would have had
 	Findings []scanner.Finding // ErrBlocked
+	Edit     string            // ErrLaterEdit: the edit in the way, "" when it was made outside
 }
 
 // Error says which op failed and why.

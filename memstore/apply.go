@@ -1,0 +1,195 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
+	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
+	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
+	"github.com/hermes-mcp/hermes-mcp/scanner"
+)
+
+// Apply applies all ops or none, durably, before it returns. The Result's
+// State is what is on disk, also with an error, so that the caller can show
+// it. Once the write has begun it does not depend on ctx. Errors: *OpError.
+func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Result, error) {
+	clean, cleaned, err := check(ops)
+	if err != nil {
+		st, _ := s.State(ctx, t) // beside the error that matters
+		return Result{State: st}, err
+	}
+	p, err := s.place(t)
+	if err != nil {
+		return Result{State: State{Target: t}}, err
+	}
+	res, err := s.edit(ctx, t, request{by: by, kind: journal.Edit, ops: clean, plan: func(doc document.Doc) (document.Doc, []Change, error) {
+		next, changes, err := s.applyAll(p, doc, clean)
+		if err == nil {
+			err = budget(p, clean, doc, next)
+		}
+		return next, changes, err
+	}})
+	if err == nil {
+		res.Cleaned = cleaned
+	}
+	return res, err
+}
+
+// check judges the ops by themselves, and returns them with contents as they
+// will be stored.
+func check(ops []Op) (clean []Op, cleaned []scanner.Finding, err error) {
+	if len(ops) == 0 {
+		return nil, nil, &OpError{Err: ErrInvalid, Op: -1, Reason: "no operation is given"}
+	}
+	for i, op := range ops {
+		refuse := func(missing bool, format string, args ...any) error {
+			return &OpError{Err: ErrInvalid, Op: i, Action: op.Action, Missing: missing, Reason: fmt.Sprintf(format, args...)}
+		}
+		op.OldText = document.Clean(op.OldText)
+		switch op.Action {
+		case Add, Replace, Remove:
+		default:
+			return nil, nil, refuse(false, "action %q is none of add, replace, remove", op.Action)
+		}
+		if op.Action != Add && op.OldText == "" {
+			return nil, nil, refuse(true, "old_text is missing: give a piece of the entry to %s", op.Action)
+		}
+		if op.Action == Remove {
+			op.Content = ""
+			clean = append(clean, op)
+			continue
+		}
+		if !utf8.ValidString(op.Content) {
+			return nil, nil, refuse(false, "content is not UTF-8")
+		}
+		r := scanner.Inspect(document.Clean(op.Content), scanner.Strict)
+		if r.Refused() {
+			return nil, nil, &OpError{Err: ErrBlocked, Op: i, Action: op.Action, Findings: r.Findings,
+				Reason: fmt.Sprintf("content breaks the rule %s (%q) for what may enter a prompt", r.Findings[0].Rule, r.Findings[0].Match)}
+		}
+		cleaned = append(cleaned, r.Removed...)
+		op.Content = document.Clean(r.Text)
+		switch {
+		case op.Content == "" && op.Action == Replace:
+			return nil, nil, refuse(false, "content is empty; to delete the entry use action remove")
+		case op.Content == "":
+			return nil, nil, refuse(false, "content is empty")
+		case document.Splits(op.Content):
+			return nil, nil, refuse(false, "content has a line with only §, which would make it two entries; add them one by one, or take that line out")
+		}
+		clean = append(clean, op)
+	}
+	return clean, cleaned, nil
+}
+
+// applyAll applies the ops in order.
+func (s *Store) applyAll(p place, doc document.Doc, ops []Op) (document.Doc, []Change, error) {
+	var changes []Change
+	for i, op := range ops {
+		next, c, err := s.applyOne(p, doc, op)
+		if err != nil {
+			err.Op, err.Action = i, op.Action
+			return doc, nil, err
+		}
+		c.Op, c.Action = i, op.Action
+		doc, changes = next, append(changes, c)
+	}
+	return doc, changes, nil
+}
+
+func (s *Store) applyOne(p place, doc document.Doc, op Op) (document.Doc, Change, *OpError) {
+	if op.Action == Add {
+		if at(doc, op.Content) >= 0 {
+			return doc, Change{New: op.Content, Duplicate: true}, nil
+		}
+		return doc.Append(op.Content), Change{New: op.Content}, nil
+	}
+	i, err := s.find(p, doc, op)
+	if err != nil {
+		return doc, Change{}, err
+	}
+	old := doc.Entries()[i]
+	if op.Action == Remove {
+		return doc.Remove(i), Change{Old: old}, nil
+	}
+	c := Change{Old: old, New: op.Content}
+	switch there := at(doc, op.Content); {
+	case op.Content == old:
+		c.Duplicate = true
+		return doc, c, nil
+	case there >= 0: // the new text is an entry already: one of it is enough
+		c.Duplicate = true
+		return doc.Remove(i), c, nil
+	}
+	return doc.Replace(i, op.Content), c, nil
+}
+
+// at returns the index of the first entry equal to text, or -1.
+func at(doc document.Doc, text string) int {
+	for i, e := range doc.Entries() {
+		if e == text {
+			return i
+		}
+	}
+	return -1
+}
+
+// find returns the entry that op.OldText means: one equal to it (or to its
+// mask, when it is blocked) before those that hold it. Of equal ones the
+// first.
+func (s *Store) find(p place, doc document.Doc, op Op) (int, *OpError) {
+	if i := at(doc, op.OldText); i >= 0 {
+		return i, nil
+	}
+	var hits []int
+	seen := make(map[string]bool)
+	for i, e := range doc.Entries() {
+		if _, shown := s.verdict(p.name, e, hash(e)); shown == op.OldText {
+			return i, nil
+		}
+		if strings.Contains(e, op.OldText) && !seen[e] {
+			seen[e] = true
+			hits = append(hits, i)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return hits[0], nil
+	case 0:
+		reason := fmt.Sprintf("no entry holds %q", op.OldText)
+		if len(doc.Entries()) == 0 {
+			reason = "there is no entry at all"
+		}
+		if op.Action == Replace && at(doc, op.Content) >= 0 {
+			reason += "; the new text is there already, so nothing is left to do"
+		}
+		return 0, &OpError{Err: ErrNoMatch, Reason: reason}
+	}
+	e := &OpError{Err: ErrAmbiguous, Reason: fmt.Sprintf("%q is in %d different entries; give a longer piece of the one you mean", op.OldText, len(hits))}
+	for _, i := range hits {
+		e.Matches = append(e.Matches, doc.Entries()[i])
+	}
+	return 0, e
+}
+
+// budget checks the end state. What makes the file smaller is always allowed.
+func budget(p place, ops []Op, was, next document.Doc) error {
+	e := &OpError{Err: ErrFull, Op: -1, Chars: next.Chars()}
+	if len(ops) == 1 {
+		e.Op, e.Action = 0, ops[0].Action
+	}
+	if len(next.Bytes()) > durable.MaxSize && len(next.Bytes()) > len(was.Bytes()) {
+		e.Over = len(next.Bytes()) - durable.MaxSize
+		e.Reason = fmt.Sprintf("%s would have %d bytes; no file over %d is read", p.name, len(next.Bytes()), durable.MaxSize)
+		return e
+	}
+	if string(next.Bytes()) == string(was.Bytes()) || e.Chars <= p.limit || e.Chars < was.Chars() {
+		return nil
+	}
+	e.Over = e.Chars - p.limit
+	e.Reason = fmt.Sprintf("%s would have %d of %d characters (it has %d now): free at least %d in the same call", p.name, e.Chars, p.limit, was.Chars(), e.Over)
+	return e
+}

@@ -1,0 +1,285 @@
+package journal
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
+	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
+)
+
+// cacheEvery is how many bytes of journal a fresh process may have to read
+// behind the cache.
+const cacheEvery = 256 << 10
+
+// An Index is what the journal says about the files, kept up to date by
+// reading only what is new in it, and safe for concurrent use. The zero value
+// knows nothing.
+//
+// A cache file spares a fresh process the reading of the whole journal. It may
+// be deleted at any time.
+type Index struct {
+	mu     sync.Mutex
+	at     Position
+	saved  int64 // offset that the cache stands for
+	loaded bool
+	last   string // newest id in the journal
+	tracks map[string]*track
+}
+
+// A track is what the journal says about one target.
+type track struct {
+	After   Text            `json:"after"` // the file after the last edit that reached it; nil when none is known
+	Entries map[string]Fact `json:"entries"`
+	Lost    map[string]Loss `json:"lost"`
+
+	pending *Record // ours, and not known to have reached the disk
+	inPlace string  // id of an edit that may be half written
+}
+
+// A Fact is what is known about an entry that is in the file.
+type Fact struct {
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+// A Loss is an entry that left the file without an op.
+type Loss struct {
+	Text string    `json:"text"`
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+	Fact
+}
+
+type cache struct {
+	V      int               `json:"v"`
+	At     Position          `json:"at"`
+	Last   string            `json:"last"`
+	Tracks map[string]*track `json:"tracks"`
+}
+
+// Refresh reads what is new in log, the first time behind what the cache
+// holds.
+func (x *Index) Refresh(log Log, cachePath string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.loaded {
+		x.loaded = true
+		x.load(cachePath)
+	}
+	at, err := log.Scan(x.at, x.forget, x.apply)
+	x.at = at
+	return err
+}
+
+// took takes in records that were just written at start as the bytes b.
+func (x *Index) took(start int64, b []byte, records []*Record) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.at.Offset != start {
+		return // another reader was quicker, or is behind: the next Refresh sees to it
+	}
+	if start == 0 {
+		x.at.Head = string(b[:min(len(b), headLen)])
+	}
+	x.at.Offset += int64(len(b))
+	for _, r := range records {
+		x.apply(*r)
+	}
+}
+
+func (x *Index) forget() { x.last, x.tracks, x.saved = "", nil, 0 }
+
+// load takes over the cache. One that is missing, damaged or of another
+// journal costs a reading of the journal, no more.
+func (x *Index) load(path string) {
+	raw, err := os.ReadFile(path)
+	var c cache
+	if err != nil || json.Unmarshal(raw, &c) != nil || c.V != 1 {
+		return
+	}
+	x.at, x.last, x.tracks, x.saved = c.At, c.Last, c.Tracks, c.At.Offset
+}
+
+// Save writes the cache when much has been read since the last time. It is
+// called under the home's lock.
+func (x *Index) Save(path string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.at.Offset-x.saved < cacheEvery {
+		return nil
+	}
+	for _, t := range x.tracks {
+		if t.pending != nil {
+			return nil // the cache holds only what is settled
+		}
+	}
+	raw, err := json.Marshal(cache{V: 1, At: x.at, Last: x.last, Tracks: x.tracks})
+	if err == nil {
+		err = durable.WriteCache(path, raw)
+	}
+	if err == nil {
+		x.saved = x.at.Offset
+	}
+	return err
+}
+
+// Before returns what the file should hold by the journal, the edit of ours
+// that may have reached the disk or not, and whether that one may be half
+// written.
+func (x *Index) Before(t string) (after []byte, pending *Record, torn bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	tr := x.track(t)
+	return tr.After, tr.pending, tr.pending != nil && tr.inPlace == tr.pending.ID
+}
+
+// Newest returns the newest id in the journal.
+func (x *Index) Newest() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.last
+}
+
+// track returns what is known of t. The caller holds mu.
+func (x *Index) track(t string) *track {
+	if x.tracks == nil {
+		x.tracks = make(map[string]*track)
+	}
+	if x.tracks[t] == nil {
+		x.tracks[t] = &track{}
+	}
+	tr := x.tracks[t]
+	if tr.Entries == nil {
+		tr.Entries = make(map[string]Fact)
+	}
+	if tr.Lost == nil {
+		tr.Lost = make(map[string]Loss)
+	}
+	return tr
+}
+
+// apply takes in one line. The caller holds mu.
+func (x *Index) apply(r Record) {
+	x.last = max(x.last, r.ID)
+	t := x.track(r.Target)
+	switch r.Kind {
+	case Abort:
+		if t.pending != nil && t.pending.ID == r.Of {
+			t.pending = nil
+		}
+	case InPlace:
+		t.inPlace = r.Of
+	case Rescued:
+		t.lose(r)
+	case Foreign:
+		t.settle()
+		t.absorb(r)
+	case Edit, Undo, Restore:
+		t.settle()
+		t.pending = &r
+	}
+}
+
+// settle takes the pending edit as one that reached the disk.
+func (t *track) settle() {
+	if t.pending == nil {
+		return
+	}
+	r := *t.pending
+	t.pending = nil
+	t.absorb(r)
+}
+
+// asOf returns what is known when the file holds doc: the pending edit has
+// reached the disk unless doc is what it was made from.
+func (t *track) asOf(doc document.Doc) *track {
+	if t.pending == nil || string(doc.Bytes()) == string(t.pending.Before) {
+		return t
+	}
+	if string(doc.Bytes()) == string(t.pending.After) {
+		t.settle()
+		return t
+	}
+	seen := &track{After: t.After, Entries: maps.Clone(t.Entries), Lost: maps.Clone(t.Lost)}
+	seen.absorb(*t.pending)
+	return seen
+}
+
+// absorb makes r.After the known content.
+func (t *track) absorb(r Record) {
+	when := r.At
+	if r.Kind == Foreign {
+		when = r.FileTime
+		t.lose(r)
+	}
+	was := t.Entries
+	t.After, t.Entries = r.After, make(map[string]Fact, len(was))
+	for _, e := range document.EntriesOf(r.After) {
+		h := Hash([]byte(e))
+		f, ok := was[h]
+		if !ok {
+			f = Fact{Created: when, Updated: when}
+		}
+		t.Entries[h] = f
+		delete(t.Lost, h)
+	}
+}
+
+// lose remembers the entries that r took away without an op.
+func (t *track) lose(r Record) {
+	added, removed := document.Difference(document.EntriesOf(r.Before), document.EntriesOf(r.After))
+	for _, e := range removed {
+		if !document.LivesOn(e, added) {
+			h := Hash([]byte(e))
+			t.Lost[h] = Loss{Text: e, By: r.ID, At: r.At, Fact: t.Entries[h]}
+		}
+	}
+}
+
+// Facts returns what is known of doc's entries, in order. A zero Fact is an
+// entry that the journal has not met.
+func (x *Index) Facts(target string, doc document.Doc) []Fact {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.track(target).asOf(doc)
+	all := make([]Fact, 0, len(doc.Entries()))
+	for _, text := range doc.Entries() {
+		all = append(all, t.Entries[Hash([]byte(text))])
+	}
+	return all
+}
+
+// Lost returns what has left target without an op and is not in doc, newest
+// first. By is empty when no line tells of the loss yet.
+func (x *Index) Lost(target string, doc document.Doc) []Loss {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.track(target).asOf(doc)
+	here := make(map[string]bool)
+	for _, e := range doc.Entries() {
+		here[e] = true
+	}
+	var all []Loss
+	for _, l := range t.Lost {
+		if !here[l.Text] {
+			all = append(all, l)
+		}
+	}
+	added, removed := document.Difference(document.EntriesOf(t.After), doc.Entries())
+	for _, e := range removed {
+		h := Hash([]byte(e))
+		if _, told := t.Lost[h]; !told && !here[e] && !document.LivesOn(e, added) {
+			all = append(all, Loss{Text: e, Fact: t.Entries[h]})
+		}
+	}
+	slices.SortFunc(all, func(a, b Loss) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Text, b.Text))
+	})
+	return all
+}

@@ -1,0 +1,115 @@
+// Package journal keeps every edit of the curated memory, one JSON line each,
+// in an append-only file.
+//
+// # Format, version 1
+//
+// A line is an object, terminated by LF:
+//
+//	v              1
+//	id             11 characters, sortable by time, unique in the journal
+//	at             RFC 3339 time of the edit
+//	target         the file it is about, for example "memory"
+//	kind           see below
+//	of             the id of the edit that this line is about
+//	ops            the edits as asked for
+//	before, after  the file's whole bytes: a string, or {"base64": "…"} when
+//	               they are not UTF-8
+//	before_sha256, after_sha256
+//	file_time      foreign only: when the file was last written
+//	who            {session, client, origin, pid}; absent when unknown
+//
+// Kinds that carry a text: edit, undo and restore are ours; foreign is a
+// change that somebody else made and that was found before an edit of ours;
+// rescued is a text that a killed writer left beside the file (before), with
+// the file as it then was (after). Marks, without a text: abort says that the
+// edit named by of never reached the disk, in_place that it is being written
+// where no rename is possible.
+//
+// A line is written when its new content stands beside the file under a
+// temporary name with the line's id. As long as the file is not the line's
+// after and that name is there, the edit has not reached the disk.
+//
+// # Reading and writing
+//
+// Writers hold mcp/memory.lock. A line that a kill cut short is ended by the
+// next writer and skipped by readers; so is a line whose hashes do not fit.
+// Unknown fields and kinds are skipped, so that older programs can read what
+// newer ones write.
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// Kinds of lines.
+const (
+	Edit    = "edit"
+	Undo    = "undo"
+	Restore = "restore"
+	Foreign = "foreign"
+	Rescued = "rescued"
+	Abort   = "abort"
+	InPlace = "in_place"
+)
+
+// A Record is one line.
+type Record struct {
+	V         int             `json:"v"`
+	ID        string          `json:"id"`
+	At        time.Time       `json:"at"`
+	Target    string          `json:"target"`
+	Kind      string          `json:"kind"`
+	Of        string          `json:"of,omitempty"`
+	Ops       json.RawMessage `json:"ops,omitempty"`
+	Before    Text            `json:"before,omitzero"`
+	After     Text            `json:"after,omitzero"`
+	BeforeSHA string          `json:"before_sha256,omitempty"`
+	AfterSHA  string          `json:"after_sha256,omitempty"`
+	FileTime  time.Time       `json:"file_time,omitzero"`
+	Who       json.RawMessage `json:"who,omitempty"`
+}
+
+// Text is a file's bytes; nil when the line carries none.
+type Text []byte
+
+// IsZero tells whether the line carries no text.
+func (t Text) IsZero() bool { return t == nil }
+
+// UnmarshalJSON reads a string, or an object with base64.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		var v struct{ Base64 []byte }
+		if err := json.Unmarshal(b, &v); err != nil {
+			return err
+		}
+		*t = append(Text{}, v.Base64...)
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	*t = Text(s)
+	return nil
+}
+
+// Hash is the hex SHA-256 of text.
+func Hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// HasText tells whether the record's kind carries before and after.
+func (r Record) HasText() bool {
+	switch r.Kind {
+	case Edit, Undo, Restore, Foreign, Rescued:
+		return true
+	}
+	return false
+}
+
+// A Log is the journal file of one home.
+type Log struct{ Path string }

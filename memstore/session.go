@@ -1,0 +1,150 @@
+package memstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
+)
+
+// sessionsKept is how long the snapshot of a session that nobody asks for is
+// kept.
+const sessionsKept = 90 * 24 * time.Hour
+
+// SessionSnapshot returns the snapshot of session ("<source>:<id>"): the one
+// kept under mcp/sessions when there is one, else a new one, kept before it is
+// returned. Two processes that ask at once get the same bytes. Session files
+// not used for 90 days are removed. With an error that only concerns keeping
+// it, the snapshot is good for as long as the process lives.
+func (s *Store) SessionSnapshot(ctx context.Context, session string) (Snapshot, error) {
+	path := s.sessionFile(session)
+	if snap, err := s.kept(path, session); err == nil {
+		return snap, nil
+	}
+	return s.keep(ctx, session, path, false)
+}
+
+// RenewSnapshot replaces the kept snapshot of session by one of now
+// (compaction, clear).
+func (s *Store) RenewSnapshot(ctx context.Context, session string) (Snapshot, error) {
+	return s.keep(ctx, session, s.sessionFile(session), true)
+}
+
+var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,40}:[a-z0-9][a-z0-9._-]{0,120}$`)
+
+// sessionFile is where the snapshot of session is kept. An id that is no safe
+// or no unambiguous file name everywhere is hashed.
+func (s *Store) sessionFile(session string) string {
+	name := ""
+	if plainName.MatchString(session) {
+		name = strings.Replace(session, ":", "-", 1)
+	} else {
+		sum := sha256.Sum256([]byte(session))
+		name = "x-" + hex.EncodeToString(sum[:16])
+	}
+	return s.own("sessions", name+".json")
+}
+
+var errOtherSession = errors.New("kept for another session")
+
+// kept reads a kept snapshot, and notes that it is in use.
+func (s *Store) kept(path, session string) (Snapshot, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	var snap Snapshot
+	if err := json.Unmarshal(raw, &snap); err != nil {
+		return Snapshot{}, err
+	}
+	if snap.Session != session {
+		return Snapshot{}, errOtherSession
+	}
+	now := s.now()
+	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > 24*time.Hour {
+		if err := os.Chtimes(path, now, now); err != nil {
+			return snap, nil // it will be renewed too early, at worst
+		}
+	}
+	return snap, nil
+}
+
+// keep takes a snapshot and writes it to path, unless another process was
+// quicker and renew is not set.
+func (s *Store) keep(ctx context.Context, session, path string, renew bool) (snap Snapshot, err error) {
+	snap, err = s.Snapshot(ctx)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	snap.Session = session
+	dir := filepath.Dir(path)
+	for _, d := range []string{s.own(), dir} {
+		if err := durable.MakeFolder(d, true); err != nil {
+			return snap, fmt.Errorf("keep the snapshot: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	unlock, err := durable.Lock(ctx, filepath.Join(dir, ".lock"))
+	if err != nil {
+		return snap, busy(err)
+	}
+	defer func() {
+		if e := unlock(); e != nil {
+			err = errors.Join(err, e)
+		}
+	}()
+	there, err := s.kept(path, session)
+	switch {
+	case err == nil && !renew:
+		return there, nil
+	case errors.Is(err, errOtherSession): // two ids, one name: the second is told apart by its hash
+		sum := sha256.Sum256([]byte(session))
+		path = filepath.Join(dir, "x-"+hex.EncodeToString(sum[:16])+".json")
+		if there, err := s.kept(path, session); err == nil && !renew {
+			return there, nil
+		}
+	}
+	raw, err := json.Marshal(snap)
+	if err == nil {
+		err = durable.WriteCache(path, raw)
+	}
+	if err == nil {
+		err = s.forgetSessions(dir)
+	}
+	if err != nil {
+		return snap, fmt.Errorf("keep the snapshot: %w", err)
+	}
+	return snap, nil
+}
+
+// forgetSessions removes the files that nobody has used for long.
+func (s *Store) forgetSessions(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && f.Name() != ".lock" && s.now().Sub(info.ModTime()) > sessionsKept {
+			err = os.Remove(filepath.Join(dir, f.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package memstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
+)
+
+// A Snapshot is the curated memory as one session was told it. It is a value:
+// taken once, it cannot change.
+type Snapshot struct {
+	Session  string    `json:"session,omitempty"`
+	FrozenAt time.Time `json:"frozen_at"`
+	Memory   string    `json:"memory"` // the rendered block with upstream's header lines; "" when empty
+	User     string    `json:"user"`
+	// The entries as they were, unmasked, for the overlay; never shown.
+	MemoryEntries []string `json:"memory_entries"`
+	UserEntries   []string `json:"user_entries"`
+	// How full the files were.
+	MemoryChars int `json:"memory_chars"`
+	UserChars   int `json:"user_chars"`
+}
+
+// String is the prompt block: MEMORY, then USER PROFILE; a plain sentence
+// when both are empty. Always the same bytes for the same Snapshot.
+func (s Snapshot) String() string {
+	blocks := slices.DeleteFunc([]string{s.Memory, s.User}, func(b string) bool { return b == "" })
+	if len(blocks) == 0 {
+		return "The memory is empty: nothing has been saved yet."
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+// Hash is a short hex digest of String.
+func (s Snapshot) Hash() string {
+	sum := sha256.Sum256([]byte(s.String()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Snapshot takes a snapshot of now, tied to no session. A file that cannot be
+// read gives a block that says so: a prompt without memory must not look like
+// an empty memory.
+func (s *Store) Snapshot(ctx context.Context) (Snapshot, error) {
+	snap := Snapshot{FrozenAt: s.now().UTC().Truncate(time.Second)}
+	for _, b := range []struct {
+		target  Target
+		title   string
+		block   *string
+		entries *[]string
+		chars   *int
+	}{
+		{Memory, "MEMORY (your personal notes)", &snap.Memory, &snap.MemoryEntries, &snap.MemoryChars},
+		{User, "USER PROFILE (who the user is)", &snap.User, &snap.UserEntries, &snap.UserChars},
+	} {
+		st, err := s.State(ctx, b.target)
+		if ctx.Err() != nil {
+			return Snapshot{}, ctx.Err()
+		}
+		if err != nil {
+			*b.block = header(b.title, "unreadable") + err.Error()
+			continue
+		}
+		*b.chars = st.Chars
+		shown := make([]string, 0, len(st.Entries))
+		for _, e := range st.Entries {
+			*b.entries = append(*b.entries, e.Text)
+			shown = append(shown, e.Shown)
+		}
+		if len(shown) > 0 {
+			*b.block = header(b.title, st.Usage()) + strings.Join(shown, document.Delimiter)
+		}
+	}
+	return snap, nil
+}
+
+func header(title, usage string) string {
+	rule := strings.Repeat("═", 46)
+	return fmt.Sprintf("%s\n%s [%s]\n%s\n", rule, title, usage, rule)
+}
+
+// Usage says how full the target is, for example "67% — 1,474/2,200 chars".
+func (s State) Usage() string {
+	percent := 100
+	if s.Limit > 0 {
+		percent = min(100, s.Chars*100/s.Limit)
+	}
+	return fmt.Sprintf("%d%% — %s/%s chars", percent, thousands(s.Chars), thousands(s.Limit))
+}
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// An Overlay is what changed since a snapshot.
+type Overlay struct {
+	Target  Target
+	Added   []string
+	Removed []string
+}
+
+// Overlay compares the files with snap. Entries that the scanner blocks are
+// masked as in a snapshot. Targets without a difference are left out.
+func (s *Store) Overlay(ctx context.Context, snap Snapshot) ([]Overlay, error) {
+	var all []Overlay
+	for _, o := range []struct {
+		target Target
+		was    []string
+	}{{Memory, snap.MemoryEntries}, {User, snap.UserEntries}} {
+		st, err := s.State(ctx, o.target)
+		if err != nil {
+			return nil, err
+		}
+		var now []string
+		for _, e := range st.Entries {
+			now = append(now, e.Text)
+		}
+		added, removed := document.Difference(o.was, now)
+		if len(added)+len(removed) == 0 {
+			continue
+		}
+		p, err := s.place(o.target)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Overlay{o.target, s.masked(p, added), s.masked(p, removed)})
+	}
+	return all, nil
+}
+
+func (s *Store) masked(p place, entries []string) []string {
+	var all []string
+	for _, e := range entries {
+		_, shown := s.verdict(p.name, e, hash(e))
+		all = append(all, shown)
+	}
+	return all
+}

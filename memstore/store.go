@@ -1,0 +1,220 @@
+package memstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
+	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
+	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
+	"github.com/hermes-mcp/hermes-mcp/scanner"
+)
+
+// lockPatience is how long an edit waits for other writers before ErrBusy.
+const lockPatience = 10 * time.Second
+
+// A Store edits the curated memory of one home. Safe for concurrent use by
+// goroutines and processes. Set the fields before first use.
+type Store struct {
+	MemoryLimit int              // code points; 2200 when 0
+	UserLimit   int              // code points; 1375 when 0
+	Now         func() time.Time // time.Now when nil
+
+	home  string
+	turn  chan struct{} // the mutex: one slot, so that waiting for it can end
+	swept map[string]bool
+	known journal.Index
+	rules sync.Map // an entry's hash → the scanner's rule or "", since every read asks
+}
+
+// Open returns the store of home ($HERMES_HOME). It makes nothing: folders are
+// made by the first write.
+func Open(home string) (*Store, error) {
+	abs, err := filepath.Abs(home)
+	if err != nil {
+		return nil, fmt.Errorf("open memory: %w", err)
+	}
+	return &Store{home: abs, turn: make(chan struct{}, 1), swept: make(map[string]bool)}, nil
+}
+
+func (s *Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+// A place is where a target lives.
+type place struct {
+	target Target
+	name   string // of the file, for messages
+	path   string // as named; may be a symbolic link
+	limit  int
+}
+
+func (s *Store) place(t Target) (place, error) {
+	limit := func(set, otherwise int) int {
+		if set > 0 {
+			return set
+		}
+		return otherwise
+	}
+	p := place{target: t}
+	switch t {
+	case Memory:
+		p.name, p.limit = "MEMORY.md", limit(s.MemoryLimit, 2200)
+	case User:
+		p.name, p.limit = "USER.md", limit(s.UserLimit, 1375)
+	default:
+		return p, &OpError{Err: ErrInvalid, Op: -1, Reason: fmt.Sprintf("target %q is neither %q nor %q", t, Memory, User)}
+	}
+	p.path = filepath.Join(s.home, "memories", p.name)
+	return p, nil
+}
+
+func (s *Store) own(name ...string) string {
+	return filepath.Join(append([]string{s.home, "mcp"}, name...)...)
+}
+
+func (s *Store) log() journal.Log { return journal.Log{Path: s.own("memory-journal.jsonl")} }
+
+// refresh takes in what is new in the journal.
+func (s *Store) refresh() error {
+	if err := s.known.Refresh(s.log(), s.cachePath()); err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	return nil
+}
+
+// cachePath is where what is derived from the journal is cached.
+func (s *Store) cachePath() string { return s.own("memory-meta.json") }
+
+// hash is an entry's Hash.
+func hash(entry string) string { return journal.Hash([]byte(entry)) }
+
+// lock makes the folders and takes all locks of p, always in the same order.
+func (s *Store) lock(ctx context.Context, p place) (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, busy(ctx.Err())
+	}
+	held := []func() error{func() error { <-s.turn; return nil }}
+	unlock = func() error {
+		var err error
+		for i := len(held) - 1; i >= 0; i-- {
+			err = errors.Join(err, held[i]())
+		}
+		return err
+	}
+	fail := func(err error) (func() error, error) { return nil, errors.Join(err, unlock()) }
+	if err := durable.MakeFolder(s.own(), true); err != nil {
+		return fail(fmt.Errorf("make %s: %w", s.own(), err))
+	}
+	if err := durable.MakeFolder(filepath.Dir(p.path), false); err != nil {
+		return fail(fmt.Errorf("make %s: %w", filepath.Dir(p.path), err))
+	}
+	for _, path := range []string{s.own("memory.lock"), p.path + ".lock"} {
+		free, err := durable.Lock(ctx, path)
+		if err != nil {
+			return fail(busy(err))
+		}
+		held = append(held, free)
+	}
+	return unlock, nil
+}
+
+func busy(err error) error {
+	if errors.Is(err, durable.ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+		return &OpError{Err: ErrBusy, Op: -1, Reason: fmt.Sprintf("another program has been editing the memory for %s; nothing was changed, try again", lockPatience)}
+	}
+	return fmt.Errorf("lock the memory: %w", err)
+}
+
+// load reads p's file. The path is the real one, also with an error.
+func load(p place) (real string, f durable.File, doc document.Doc, err error) {
+	if real, err = durable.Resolve(p.path); err == nil {
+		if f, err = durable.Read(real); err == nil {
+			doc, err = parse(real, f.Bytes)
+			return real, f, doc, err
+		}
+	}
+	return real, f, doc, unreadable(err)
+}
+
+func parse(path string, raw []byte) (document.Doc, error) {
+	doc, err := document.Parse(raw)
+	if err != nil {
+		return doc, unreadable(fmt.Errorf("%s is %w: save it as UTF-8", path, err))
+	}
+	return doc, nil
+}
+
+func unreadable(err error) error {
+	return &OpError{Err: ErrUnreadable, Op: -1, Reason: err.Error()}
+}
+
+// State reads target without a lock. A missing file is an empty state.
+// Errors: ErrUnreadable; State.Path and State.Limit are set even then.
+func (s *Store) State(ctx context.Context, t Target) (State, error) {
+	p, err := s.place(t)
+	if err != nil {
+		return State{Target: t}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return State{Target: t, Limit: p.limit}, err
+	}
+	real, f, doc, err := load(p)
+	if err != nil {
+		return State{Target: t, Path: real, Limit: p.limit}, err
+	}
+	err = s.refresh()
+	st := s.state(p, real, f.Info, doc)
+	if err != nil {
+		st.Notes = append(st.Notes, "the journal cannot be read, so dates are the file's: "+err.Error())
+	}
+	return st, nil
+}
+
+// state describes doc as the content of p.
+func (s *Store) state(p place, real string, info fs.FileInfo, doc document.Doc) State {
+	st := State{Target: p.target, Path: real, Chars: doc.Chars(), Limit: p.limit, Notes: doc.Notes()}
+	written := time.Time{}
+	if info != nil {
+		written = info.ModTime()
+	}
+	facts := s.known.Facts(string(p.target), doc)
+	for i, text := range doc.Entries() {
+		e := Entry{Text: text, Hash: hash(text), UpdatedAt: written}
+		if !facts[i].Updated.IsZero() {
+			e.UpdatedAt = facts[i].Updated
+		}
+		e.Blocked, e.Shown = s.verdict(p.name, text, e.Hash)
+		st.Entries = append(st.Entries, e)
+	}
+	return st
+}
+
+// verdict is what the scanner says of an entry that is about to enter a
+// prompt: the rule it broke, and the text that may be shown.
+func (s *Store) verdict(name, text, hash string) (rule, shown string) {
+	v, ok := s.rules.Load(hash)
+	if !ok {
+		rule := ""
+		if found := scanner.Scan(text, scanner.Strict); len(found) > 0 {
+			rule = found[0].Rule
+		}
+		v, _ = s.rules.LoadOrStore(hash, rule)
+	}
+	if rule, _ = v.(string); rule == "" {
+		return "", text
+	}
+	return rule, fmt.Sprintf("[BLOCKED: %s entry %s contained threat pattern(s): %s. It is kept from prompts; this line as old_text removes it.]", name, hash[:8], rule)
+}
