@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -63,13 +64,13 @@ func program(ts *testscript.TestScript, words []string) *exec.Cmd {
 }
 
 // rpc talks to a program line by line, so that each request is answered before
-// the next is sent: rpc IN OUT [kill] hermes-mcp ARGS... The answers go into
-// OUT, one a line. With kill the program is killed after the last answer,
-// else its input ends and it must exit 0.
+// the next is sent: rpc IN OUT [kill|term] hermes-mcp ARGS... The answers go into
+// OUT, one a line. With kill the program is killed after the last answer, with
+// term it is asked to end, else its input ends; then it must exit 0.
 func rpc(ts *testscript.TestScript, neg bool, args []string) {
 	in, out, words := args[0], args[1], args[2:]
-	kill := words[0] == "kill"
-	if kill {
+	kill, term := words[0] == "kill", words[0] == "term"
+	if kill || term {
 		words = words[1:]
 	}
 	cmd := program(ts, words)
@@ -99,9 +100,12 @@ func rpc(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		got.Write(append(answer, '\n'))
 	}
-	if kill {
+	switch {
+	case kill:
 		ts.Check(cmd.Process.Kill())
-	} else {
+	case term:
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	default:
 		ts.Check(stdin.Close())
 	}
 	err = cmd.Wait()
@@ -150,6 +154,11 @@ func servers(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("server %d: %v\n%s", i, err, cmd.Stderr)
 		}
 	}
+}
+
+// setenv gives a variable the text of a file: setenv NAME FILE.
+func setenv(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
 // raw writes bytes that a script cannot hold: raw FILE TEXT [N], where TEXT has

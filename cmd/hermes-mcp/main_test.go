@@ -28,7 +28,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"many": many, "servers": servers, "rpc": rpc, "await": await, "hold": hold, "foreign": foreign,
-			"json": inJSON, "atmost": atMost, "repeat": repeat, "raw": raw, "concat": concat,
+			"json": inJSON, "atmost": atMost, "repeat": repeat, "raw": raw, "concat": concat, "setenv": setenv,
 		},
 	})
 }

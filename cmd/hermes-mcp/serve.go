@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -57,7 +56,6 @@ func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 	background, stop := context.WithCancel(ctx)
 	var owner sync.WaitGroup
 	owner.Go(func() { keeper.run(background) })
-	owner.Go(func() { a.tidy() })
 	err = serve.Stdio(ctx, srv, a.in, a.out)
 	stop()
 	owner.Wait()
@@ -69,13 +67,6 @@ func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 
 // settle is how long background work leaves the machine to the handshake.
 const settle = 300 * time.Millisecond
-
-// tidy removes what old sessions left behind.
-func (a *app) tidy() {
-	if err := caller.Prune(a.home.MCP("sessions"), time.Now()); err != nil {
-		a.log.Warn().Err(err).Msg("remove old reports")
-	}
-}
 
 // serveArgs are the arguments that start a server on the home and profile of
 // this run.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
+	"github.com/rs/zerolog"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
@@ -31,24 +32,34 @@ func (a *app) openStore() (*memstore.Store, error) {
 type frozen struct {
 	store *memstore.Store
 	find  func() caller.Current
+	log   zerolog.Logger
 	mu    sync.Mutex
-	own   *memstore.Snapshot
+	own   map[string]memstore.Snapshot // by session, "" where none is known
 }
 
 func (f *frozen) snapshot(ctx context.Context) (memstore.Snapshot, error) {
-	if id := f.find().ID; id != "" {
-		return f.store.SessionSnapshot(ctx, id)
-	}
+	id := f.find().ID
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.own == nil {
-		snap, err := f.store.Snapshot(ctx)
-		if err != nil {
-			return snap, err
-		}
-		f.own = &snap
+	if snap, ok := f.own[id]; ok {
+		return snap, nil
 	}
-	return *f.own, nil
+	if id == "" {
+		snap, err := f.store.Snapshot(ctx)
+		if err == nil {
+			f.own[id] = snap
+		}
+		return snap, err
+	}
+	snap, err := f.store.SessionSnapshot(ctx, id)
+	if err != nil && !snap.FrozenAt.IsZero() {
+		// It was taken and could not be kept, on a full disk for example: this
+		// process at least tells the session the same all along.
+		f.log.Warn().Err(err).Msg("keep the snapshot")
+		f.own[id] = snap
+		return snap, nil
+	}
+	return snap, err
 }
 
 // A serving is how one server differs from another.
@@ -65,7 +76,7 @@ func (a *app) server(how serving) (*server.MCPServer, error) {
 		return nil, err
 	}
 	finder := a.finder()
-	frozen := &frozen{store: store, find: finder.Find}
+	frozen := &frozen{store: store, find: finder.Find, log: a.log, own: map[string]memstore.Snapshot{}}
 	memory := tools.MemoryOptions{
 		Caller: func(ctx context.Context) memstore.Caller {
 			name, ver := serve.ClientName(ctx)

@@ -103,21 +103,6 @@ func TestASessionIDCannotNameAnotherFolder(t *testing.T) {
 	}
 }
 
-func TestOldReportsAreRemoved(t *testing.T) {
-	folder := t.TempDir()
-	report(t, folder, "old", func(*Report) {})
-	report(t, folder, "new", func(*Report) {})
-	if err := os.Chtimes(filepath.Join(folder, "claude-code-old.report.json"), t0, t0); err != nil {
-		t.Fatal(err)
-	}
-	if err := Prune(folder, t0.Add(stale+time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if left := reportFiles(folder); len(left) != 1 {
-		t.Errorf("left: %v", left)
-	}
-}
-
 func TestOurAncestorsBeginWithOurParent(t *testing.T) {
 	if _, err := processes(); err != nil {
 		t.Skip(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,7 +51,7 @@ func Change(ctx context.Context, folder, source, session string, change func(*Re
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	lock := flock.New(filepath.Join(folder, ".report.lock"))
+	lock := flock.New(folder + ".lock") // beside it: old files in the folder are removed
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return fmt.Errorf("report: lock: %w", err)
 	}
@@ -99,24 +98,6 @@ func writeReport(path string, r Report) error {
 		return errors.Join(fmt.Errorf("report: %w", err), os.Remove(temp.Name()))
 	}
 	return nil
-}
-
-// stale is when a report is thrown away: no session goes on that long.
-const stale = 90 * 24 * time.Hour
-
-// Prune removes reports that nobody needs any more.
-func Prune(folder string, now time.Time) error {
-	var errs []error
-	for _, path := range reportFiles(folder) {
-		info, err := os.Stat(path)
-		if err == nil && now.Sub(info.ModTime()) > stale {
-			err = os.Remove(path)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func reportFiles(folder string) []string {
