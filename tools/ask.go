@@ -48,6 +48,10 @@ const (
 	maxWindow = 20
 	maxOffset = 1 << 30
 	maxSkip   = 500 // results that a search can be paged past
+	// What next repeats takes room in the answer, so these are bounded, in
+	// characters as JSON.
+	maxQuery  = 1000
+	maxFilter = 400
 )
 
 // An ask is one call as meant.
@@ -70,7 +74,7 @@ type ask struct {
 // parseAsk reads the arguments; what cannot be taken is told by a.wrong.
 func parseAsk(ctx context.Context, a *arguments, o SearchOptions, now time.Time) ask {
 	k := ask{
-		query:     strings.TrimSpace(a.text("query")),
+		query:     shortQuery(a),
 		session:   strings.TrimSpace(a.text("session_id")),
 		detail:    detail(a.word("detail")),
 		summarize: a.flag("summarize"),
@@ -122,9 +126,23 @@ func parseAsk(ctx context.Context, a *arguments, o SearchOptions, now time.Time)
 	return k
 }
 
+// shortQuery is the query as one line, cut where it is longer than a question
+// can be.
+func shortQuery(a *arguments) string {
+	q := strings.Join(strings.Fields(plain.Filter{}.Text(a.text("query"))), " ")
+	short, rest := piece(q, 0, maxQuery)
+	if rest > 0 {
+		a.adjusted = append(a.adjusted, fmt.Sprintf("query: only its first %d characters were used", rest))
+	}
+	return short
+}
+
 // filters fills find, roles and again.
 func (k *ask) filters(ctx context.Context, a *arguments, o SearchOptions, now time.Time) {
 	keep := func(name, value string) {
+		if cost(value) > maxFilter {
+			a.refuse("%s is too long", name)
+		}
 		if value != "" {
 			k.again[name] = value
 		}
@@ -138,16 +156,20 @@ func (k *ask) filters(ctx context.Context, a *arguments, o SearchOptions, now ti
 	default:
 		a.refuse("sort must be newest or oldest, or left out for the best match first, not %q", plain.Clip(s, 40))
 	}
+	var names []string
 	known := []transcript.Role{transcript.UserRole, transcript.Assistant, transcript.Tool, transcript.System, transcript.Summary}
 	for _, r := range a.list("role_filter") {
 		role := transcript.Role(strings.ToLower(r))
 		if !slices.Contains(known, role) {
 			a.refuse("role_filter knows user, assistant, tool, system and summary, not %q", plain.Clip(r, 40))
 		}
-		k.roles = append(k.roles, role)
+		if !slices.Contains(k.roles, role) {
+			k.roles = append(k.roles, role)
+			names = append(names, string(role))
+		}
 	}
 	k.find.Roles, k.find.Sources = k.roles, a.list("source")
-	keep("role_filter", strings.Join(a.list("role_filter"), ","))
+	keep("role_filter", strings.Join(names, ","))
 	keep("source", strings.Join(k.find.Sources, ","))
 	k.find.Project = k.project(ctx, a, o)
 	keep("project", strings.TrimSpace(a.text("project")))

@@ -128,6 +128,7 @@ func tailOf(s string, n int) string {
 func (s *search) fill(f *found, k ask, loaded []*material) {
 	left := k.detail.budget() - cost(f) - 400 // next, when it comes to name a message
 	for i, h := range f.Results {
+		loaded[i].clean(s.viewer)
 		share := left / (len(f.Results) - i)
 		if k.detail == adaptive && i == 0 && len(f.Results) > 1 {
 			share = left * 55 / 100
@@ -159,13 +160,12 @@ const fieldCost = 24
 // A purse is the room that a result has left.
 type purse struct{ left int }
 
-// buy views m within room characters of content, or tells that there is not
-// enough left.
-func (p *purse) buy(v viewer, m transcript.Message, room int) (view, bool) {
-	text := v.content(m)
+// buy views m, which is clean, within room characters of content, or tells
+// that there is not enough left.
+func (p *purse) buy(m transcript.Message, room int) (view, bool) {
 	room = min(room, p.left)
 	for room >= least {
-		out := v.message(m, text, 0, room)
+		out := viewer{}.message(m, m.Content, 0, room)
 		c := cost(out) + 1
 		if c <= p.left {
 			p.left -= c
@@ -206,7 +206,7 @@ func (s *search) showAnchor(h *hit, m *material, p *purse, room int) {
 	if a == nil {
 		return
 	}
-	if v, ok := p.buy(s.viewer, *a, room); ok {
+	if v, ok := p.buy(*a, room); ok {
 		v.Match = true
 		p.left -= len(`"match":true,`)
 		h.Messages = []view{v}
@@ -223,7 +223,7 @@ func (s *search) showEnds(msgs []transcript.Message, p *purse, room int) []view 
 	var out []view
 	own := &purse{room}
 	for _, m := range msgs {
-		v, ok := own.buy(s.viewer, m, endChars)
+		v, ok := own.buy(m, endChars)
 		if !ok {
 			break
 		}
@@ -245,7 +245,7 @@ func (s *search) showNeighbours(h *hit, m *material, p *purse) {
 		if i < 0 || i >= len(m.msgs) || m.msgs[i].Role == transcript.Tool || empty(m.msgs[i]) {
 			return view{}, false
 		}
-		return p.buy(s.viewer, m.msgs[i], neighbourChars)
+		return p.buy(m.msgs[i], neighbourChars)
 	}
 	for d := 1; d <= reach && p.left > least; d++ {
 		if v, ok := show(m.at + d); ok {

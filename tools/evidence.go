@@ -1,39 +1,80 @@
 package tools
 
+import (
+	"encoding/json"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/digest"
+)
+
 // evidence is what was drawn out of a session for one query, every piece with
 // the message it stands in.
 type evidence struct {
-	Digest    []cited   `json:"digest,omitempty"`
-	Commands  []command `json:"commands,omitempty"`
-	Files     []file    `json:"files,omitempty"`
-	Decisions []cited   `json:"decisions,omitempty"`
-	Errors    []problem `json:"errors,omitempty"`
+	digest.Digest
 }
 
-type cited struct {
-	Text      string `json:"text"`
-	MessageID string `json:"message_id"`
-}
-
-type command struct {
-	Command   string `json:"command"`
-	Exit      *int   `json:"exit,omitempty"`
-	MessageID string `json:"message_id"`
-}
-
-type file struct {
-	Path      string `json:"path"`
-	Action    string `json:"action"`
-	MessageID string `json:"message_id"`
-}
-
-type problem struct {
-	Error     string `json:"error"`
-	Fix       string `json:"fix,omitempty"`
-	MessageID string `json:"message_id"`
-}
+// textShare is how much of a room goes into text, in percent; the rest is what
+// the names of the fields and the ids take.
+const textShare = 60
 
 // showEvidence adds the digest, and with facts what was run, changed, decided
 // and went wrong, while they fit into room.
 func (s *search) showEvidence(h *hit, m *material, k ask, p *purse, room int, facts bool) {
+	room = min(room, p.left)
+	if room < 2*least || len(m.all) == 0 {
+		return
+	}
+	if facts {
+		h.Digest = digest.Build(m.all, k.query, room*textShare/100)
+		h.Goal, h.Outcome = nil, nil // the bookends show them
+	} else {
+		h.Digest.Lines = digest.Lines(m.all, k.query, room*textShare/100)
+	}
+	for cost(h.evidence) > room && h.evidence.drop() {
+	}
+	p.left -= cost(h.evidence)
+}
+
+// drop takes away the least telling piece; false when there is none.
+func (e *evidence) drop() bool {
+	switch {
+	case len(e.URLs) > 0:
+		e.URLs = e.URLs[:len(e.URLs)-1]
+	case len(e.Files) > 3:
+		e.Files = e.Files[:len(e.Files)-1]
+	case len(e.Commands) > 3:
+		e.Commands = e.Commands[1:]
+	case len(e.Errors) > 2:
+		e.Errors = e.Errors[1:]
+	case len(e.Lines) > 1:
+		e.Lines = e.Lines[:len(e.Lines)-1]
+	case len(e.Open) > 0:
+		e.Open = e.Open[:len(e.Open)-1]
+	case len(e.Decisions)+len(e.Errors)+len(e.Commands)+len(e.Files) > 0:
+		e.Facts = digest.Facts{}
+	case len(e.Lines) > 0:
+		e.Lines = nil
+	default:
+		return false
+	}
+	return true
+}
+
+// clean makes every message that was loaded fit to leave the archive, before
+// anything is drawn out of it: a secret that is cut in two is not recognised.
+func (m *material) clean(v viewer) {
+	for _, msgs := range [][]transcript.Message{m.all, m.msgs, m.head, m.tail} {
+		for i := range msgs {
+			msgs[i].Content = v.content(msgs[i])
+			if len(msgs[i].ToolCalls) == 0 {
+				continue
+			}
+			calls := make([]transcript.ToolCall, len(msgs[i].ToolCalls))
+			for j, c := range msgs[i].ToolCalls {
+				c.Args = json.RawMessage(v.Text(string(c.Args)))
+				calls[j] = c
+			}
+			msgs[i].ToolCalls = calls
+		}
+	}
 }

@@ -25,7 +25,7 @@ type material struct {
 	at            int                  // the match in msgs
 	before, after int                  // how many stand before and after msgs
 	head, tail    []transcript.Message // what people and agents said first and last, outside of msgs
-	all           []transcript.Message // everything that was loaded, in order, for the digest
+	all           []transcript.Message // everything that was loaded, in order, for the digest; the others are pieces of it
 }
 
 // anchor is the message that matched, nil when nothing was loaded.

@@ -1,0 +1,489 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+var day = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// open makes an archive with what put puts into it.
+func open(t testing.TB) *transcript.DB {
+	t.Helper()
+	db, err := transcript.Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func put(t testing.TB, db *transcript.DB, s transcript.Session, msgs ...transcript.Message) {
+	t.Helper()
+	for i := range msgs {
+		if msgs[i].At.IsZero() {
+			msgs[i].At = s.StartedAt.Add(time.Duration(i) * time.Minute)
+		}
+		if msgs[i].UID == "" {
+			msgs[i].UID = fmt.Sprintf("m%d", i)
+		}
+	}
+	if err := db.Put(t.Context(), s, msgs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func said1(role transcript.Role, text string) transcript.Message {
+	return transcript.Message{Role: role, Content: text}
+}
+
+func exit(n int) *int { return &n }
+
+// library is an archive of a few sessions that a person would tell apart.
+func library(t testing.TB) *transcript.DB {
+	db := open(t)
+	put(t, db, transcript.Session{ID: "claude-code:aaaa-1111", Title: "Redis dropped", Project: "/home/demo/shop", Model: "opus", StartedAt: day},
+		said1(transcript.UserRole, "Why does the shop still use redis for sessions?"),
+		transcript.Message{Role: transcript.Assistant, Content: "Let me look.", ToolCalls: []transcript.ToolCall{{ID: "t1", Name: "Bash", Args: json.RawMessage(`{"command":"grep -rn redis ."}`)}}},
+		transcript.Message{Role: transcript.Tool, ToolCallID: "t1", ToolName: "Bash", ExitCode: exit(1), Content: "\x1b[31mgrep: nothing found\x1b[0m"},
+		said1(transcript.Assistant, "We decided to drop redis: sessions fit into PostgreSQL and one service less runs."),
+		said1(transcript.UserRole, "Good. Remove the docker service too."),
+		said1(transcript.Assistant, "Done, docker-compose.yml has no redis any more."))
+	put(t, db, transcript.Session{ID: "codex:bbbb-2222", Title: "Token rotation", Project: "/home/demo/gateway", StartedAt: day.AddDate(0, 0, 7)},
+		said1(transcript.UserRole, "rotate the token "+secret),
+		said1(transcript.Assistant, "The gateway has the new one now."))
+	put(t, db, transcript.Session{ID: "claude-code:aaaa-3333", Title: "修改服务端", Project: "/home/demo/shop", StartedAt: day.AddDate(0, 0, 14)},
+		said1(transcript.UserRole, "修改youer服务端"),
+		said1(transcript.Assistant, "服务端已修改。"))
+	put(t, db, transcript.Session{ID: "claude-code:live-0000", Title: "Now", Project: "/home/demo/shop", StartedAt: day.AddDate(0, 0, 20)},
+		said1(transcript.UserRole, "what did we say about redis?"))
+	return db
+}
+
+// secret is in the form of a real one, and none.
+var secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+func searcher(db *transcript.DB, o SearchOptions) server.ServerTool {
+	return SessionSearch(func(context.Context) (*transcript.DB, error) { return db, nil }, o)
+}
+
+func results(r map[string]any) []map[string]any {
+	all, _ := r["results"].([]any)
+	var out []map[string]any
+	for _, x := range all {
+		out = append(out, x.(map[string]any))
+	}
+	return out
+}
+
+func messages(r map[string]any) []map[string]any {
+	all, _ := r["messages"].([]any)
+	var out []map[string]any
+	for _, x := range all {
+		out = append(out, x.(map[string]any))
+	}
+	return out
+}
+
+func TestDiscoverShowsTheSessionWithItsEvidence(t *testing.T) {
+	tool := searcher(library(t), SearchOptions{Live: func(context.Context) []string { return []string{"claude-code:live-0000"} }})
+	got, failed := call(t, tool, `{"query":"why did we drop redis"}`)
+	if failed || got["mode"] != "discover" || len(results(got)) != 1 {
+		t.Fatalf("answer: %v", got)
+	}
+	h := results(got)[0]
+	for field, want := range map[string]any{
+		"session_id": "claude-code:aaaa-1111", "link": "hermes://session/claude-code:aaaa-1111", "title": "Redis dropped",
+		"source": "claude-code", "project": "/home/demo/shop", "when": "2026-03-01T09:00:00Z", "last_active": "2026-03-01T09:05:00Z",
+		"message_count": 6.0, "matched_role": "assistant", "detail": "full",
+	} {
+		if h[field] != want {
+			t.Errorf("%s is %v, want %v", field, h[field], want)
+		}
+	}
+	if !strings.Contains(h["snippet"].(string), markOpen) {
+		t.Errorf("snippet %q is not marked", h["snippet"])
+	}
+	var anchor map[string]any
+	for _, m := range messages(h) {
+		if m["match"] == true {
+			anchor = m
+		}
+	}
+	if anchor["id"] != h["match_message_id"] || !strings.Contains(anchor["content"].(string), "decided") {
+		t.Errorf("anchor: %v", anchor)
+	}
+	if lines, _ := h["digest"].([]any); len(lines) == 0 || !strings.Contains(fmt.Sprint(lines), "decided to drop redis") || lines[0].(map[string]any)["message_id"] == "" {
+		t.Errorf("digest: %v", h["digest"])
+	}
+	if commands, _ := h["commands"].([]any); len(commands) != 1 || commands[0].(map[string]any)["exit"] != 1.0 {
+		t.Errorf("commands: %v", h["commands"])
+	}
+	if !strings.Contains(got["note"].(string), "history") {
+		t.Errorf("note: %v", got["note"])
+	}
+}
+
+func TestTheModesFollowFromTheArguments(t *testing.T) {
+	db := library(t)
+	tool := searcher(db, SearchOptions{Project: func(context.Context) string { return "/home/demo/gateway" }})
+	redis, _ := call(t, tool, `{"query":"why did we drop redis"}`)
+	id, match := results(redis)[0]["session_id"], results(redis)[0]["match_message_id"]
+	for name, c := range map[string]struct {
+		args string
+		mode string
+		says func(r map[string]any) bool
+	}{
+		"nothing lists the recent sessions": {`{}`, "browse", func(r map[string]any) bool {
+			return len(results(r)) == 4 && results(r)[0]["session_id"] == "claude-code:live-0000" && results(r)[1]["preview"] == "修改youer服务端"
+		}},
+		"a limit holds and next goes on": {`{"limit":3}`, "browse", func(r map[string]any) bool {
+			return len(results(r)) == 3 && fmt.Sprint(r["next"]) == "map[limit:3 offset:3]" && r["truncated"] == false
+		}},
+		"a source filters": {`{"source":"codex, hermes"}`, "browse", func(r map[string]any) bool { return len(results(r)) == 1 }},
+		"the current project filters": {`{"project":"current"}`, "browse", func(r map[string]any) bool {
+			return len(results(r)) == 1 && results(r)[0]["session_id"] == "codex:bbbb-2222"
+		}},
+		"a project's name filters":      {`{"project":"shop","query":"redis"}`, "discover", func(r map[string]any) bool { return len(results(r)) == 2 }},
+		"a date filters":                {`{"since":"2026-03-10","until":"2026-03-15"}`, "browse", func(r map[string]any) bool { return len(results(r)) == 1 }},
+		"Chinese finds Latin beside it": {`{"query":"youer"}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 }},
+		"two characters are enough":     {`{"query":"服务"}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 }},
+		"a session is read from its start by a bare id": {`{"session_id":"aaaa-1111"}`, "read", func(r map[string]any) bool {
+			m := messages(r)
+			return len(m) == 6 && m[0]["role"] == "user" && m[2]["content"] == "grep: nothing found" && m[2]["exit"] == 1.0 &&
+				fmt.Sprint(m[1]["tool_calls"]) == "[Bash: grep -rn redis .]" && r["messages_after"] == 0.0 && r["next"] == nil
+		}},
+		"a link is a session id":  {`{"session_id":"hermes://session/codex:bbbb-2222"}`, "read", func(r map[string]any) bool { return len(messages(r)) == 2 }},
+		"a unique prefix will do": {`{"session_id":"bbbb"}`, "read", func(r map[string]any) bool { return len(messages(r)) == 2 }},
+		"roles are kept to":       {`{"session_id":"aaaa-1111","role_filter":"user"}`, "read", func(r map[string]any) bool { return len(messages(r)) == 2 }},
+		"messages may be skipped": {`{"session_id":"aaaa-1111","offset":"4"}`, "read", func(r map[string]any) bool { return len(messages(r)) == 2 && r["messages_before"] == 4.0 }},
+		"around a message": {fmt.Sprintf(`{"session_id":%q,"around_message_id":%s,"window":1}`, id, match), "scroll", func(r map[string]any) bool {
+			return len(messages(r)) == 3 && messages(r)[1]["match"] == true && r["messages_before"] == 2.0 && r["messages_after"] == 1.0
+		}},
+		"onward from a message":   {fmt.Sprintf(`{"session_id":%q,"around_message_id":"%s","offset":0}`, id, match), "scroll", func(r map[string]any) bool { return len(messages(r)) == 3 && r["messages_before"] == 3.0 }},
+		"out of range is told":    {`{"limit":50,"window":-3}`, "browse", func(r map[string]any) bool { return len(r["adjusted"].([]any)) == 2 }},
+		"a summary needs a model": {`{"query":"redis","summarize":true}`, "discover", func(r map[string]any) bool { return strings.Contains(r["note"].(string), "No auxiliary model") }},
+		"nothing found says so": {`{"query":"zzzzqqq"}`, "discover", func(r map[string]any) bool {
+			return len(results(r)) == 0 && strings.Contains(r["note"].(string), "No session matched")
+		}},
+		"the index is an index": {`{"query":"redis","detail":"index"}`, "discover", func(r map[string]any) bool {
+			return results(r)[0]["messages"] == nil && results(r)[0]["detail"] == "index"
+		}},
+		"null is not given":        {`{"query":null,"limit":null}`, "browse", func(r map[string]any) bool { return len(results(r)) == 4 }},
+		"offset pages the results": {`{"query":"redis","limit":1,"offset":1}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 && r["next"] == nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, failed := call(t, tool, c.args)
+			if failed || got["mode"] != c.mode || !c.says(got) {
+				text, _ := json.MarshalIndent(got, "", " ")
+				t.Errorf("%s", text)
+			}
+		})
+	}
+}
+
+func TestAnyStringIsAQuery(t *testing.T) {
+	tool := searcher(library(t), SearchOptions{})
+	for _, q := range []string{`it's`, `gateway/run.py`, `alice@example.com`, `50%`, `#123`, `C:\Users\demo`, `OR OR`, `AND NOT`, `"unbalanced`, `NEAR(a b)`, `*`, `''`, "\x00", strings.Repeat("long ", 3000)} {
+		args, _ := json.Marshal(map[string]string{"query": q})
+		if got, failed := call(t, tool, string(args)); failed {
+			t.Errorf("%q: %v", q, got)
+		}
+	}
+}
+
+func TestWhatCannotBeAnsweredTeaches(t *testing.T) {
+	db := library(t)
+	tool := searcher(db, SearchOptions{})
+	for name, c := range map[string]struct {
+		args string
+		code code
+		says string
+	}{
+		"an unknown session":           {`{"session_id":"nobody"}`, codeNotFound, "call with query"},
+		"a prefix of several":          {`{"session_id":"claude-code:aaaa"}`, codeAmbiguous, "aaaa-3333"},
+		"a message that is elsewhere":  {`{"session_id":"bbbb-2222","around_message_id":"1"}`, codeNotFound, "from the same result"},
+		"a message without a session":  {`{"around_message_id":"1"}`, codeInvalid, "session_id"},
+		"a message id that is none":    {`{"session_id":"bbbb-2222","around_message_id":"x1"}`, codeInvalid, "match_message_id"},
+		"a sort that is none":          {`{"query":"x","sort":"random"}`, codeInvalid, "newest"},
+		"a detail that is none":        {`{"query":"x","detail":"some"}`, codeInvalid, "adaptive"},
+		"a role that is none":          {`{"query":"x","role_filter":"user,robot"}`, codeInvalid, "robot"},
+		"a date that is none":          {`{"query":"x","since":"soon"}`, codeInvalid, "7d"},
+		"an until before since":        {`{"query":"x","since":"2026-02-02","until":"2026-02-01"}`, codeInvalid, "before"},
+		"a number that is none":        {`{"query":"x","limit":"many"}`, codeInvalid, "number"},
+		"no current project":           {`{"query":"x","project":"current"}`, codeInvalid, "no current project"},
+		"a query that is an object":    {`{"query":{}}`, codeInvalid, "text"},
+		"a summarize that is a number": {`{"query":"x","summarize":"maybe"}`, codeInvalid, "true or false"},
+	} {
+		got, failed := call(t, tool, c.args)
+		if msg, _ := got["error"].(string); !failed || got["code"] != string(c.code) || !strings.Contains(msg, c.says) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	broken := SessionSearch(func(context.Context) (*transcript.DB, error) { return nil, transcript.ErrNewer }, SearchOptions{})
+	if got, failed := call(t, broken, `{}`); !failed || got["code"] != string(codeIO) || !strings.Contains(got["error"].(string), "newer") {
+		t.Errorf("an archive that does not open: %v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if res, err := tool.Handler(ctx, mcp.CallToolRequest{}); err == nil || res != nil {
+		t.Errorf("a caller that is gone: %v %v", res, err)
+	}
+}
+
+func TestSecretsAreMaskedInEveryMode(t *testing.T) {
+	db := library(t)
+	masked, open := searcher(db, SearchOptions{Redact: true}), searcher(db, SearchOptions{})
+	for _, args := range []string{`{"query":"rotate token"}`, `{"query":"rotate token","detail":"index"}`, `{"query":"rotate token","detail":"full"}`,
+		`{"query":"` + secret + `"}`, `{"session_id":"bbbb"}`, `{"source":"codex"}`} {
+		got, failed := call(t, masked, args)
+		delete(got, "query")
+		if text, _ := json.Marshal(got); failed || strings.Contains(string(text), secret[5:20]) {
+			t.Errorf("%s: %s", args, text)
+		}
+	}
+	if got, _ := call(t, open, `{"session_id":"bbbb"}`); !strings.Contains(fmt.Sprint(got), secret) {
+		t.Error("masked although it need not be")
+	}
+}
+
+// noise is a text of n words, some of them costly to encode.
+func noise(rng *rand.Rand, n int) string {
+	words := []string{"deploy", "redis", "the", "gateway", "panic:", "服务端", "C:\\Users", `"quoted"`, "\n", "\t", "\x1b[31mred\x1b[0m", "\x00", "👩‍💻", "\u2028", "<b>", "a=b&c", "\xff"}
+	var b strings.Builder
+	for range n {
+		b.WriteString(words[rng.IntN(len(words))])
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// crowd is an archive of many sessions of all sizes.
+func crowd(t testing.TB, rng *rand.Rand) (*transcript.DB, []string) {
+	db := open(t)
+	var ids []string
+	for i := range 24 {
+		s := transcript.Session{ID: fmt.Sprintf("claude-code:%08x-%s", rng.Uint32(), strings.Repeat("f", rng.IntN(60))), Title: noise(rng, rng.IntN(40)),
+			Project: "/home/demo/" + noise(rng, rng.IntN(20)), Model: noise(rng, rng.IntN(10)), StartedAt: day.Add(time.Duration(i) * time.Hour)}
+		ids = append(ids, s.ID)
+		var msgs []transcript.Message
+		for range 1 + rng.IntN([]int{3, 20, 60, 350}[i%4]) {
+			m := transcript.Message{Role: []transcript.Role{transcript.UserRole, transcript.Assistant, transcript.Tool, transcript.Summary}[rng.IntN(4)],
+				Content: noise(rng, rng.IntN([]int{5, 20, 150}[rng.IntN(3)]))}
+			if rng.IntN(200) == 0 {
+				m.Content = noise(rng, 6000)
+			}
+			for range rng.IntN(4) * rng.IntN(4) {
+				m.ToolCalls = append(m.ToolCalls, transcript.ToolCall{Name: "Bash", Args: json.RawMessage(strconv.Quote(strings.ToValidUTF8(strings.Repeat("x", rng.IntN(300)), "")))})
+			}
+			msgs = append(msgs, m)
+		}
+		put(t, db, s, msgs...)
+	}
+	return db, ids
+}
+
+// size is what rules an answer: its characters as JSON text.
+func size(t *testing.T, tool server.ServerTool, args map[string]any) (got map[string]any, n int) {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := mcp.CallToolRequest{}
+	req.Params.RawArguments = raw
+	res, err := tool.Handler(t.Context(), req)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	text := res.Content[0].(mcp.TextContent).Text
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	return got, utf8.RuneCountInString(text)
+}
+
+func TestNoAnswerExceedsItsBudgetAndEveryOneCanBeContinued(t *testing.T) {
+	const rounds = 600
+	rng := rand.New(rand.NewPCG(7, 7))
+	db, ids := crowd(t, rng)
+	tool := searcher(db, SearchOptions{Redact: true, Pending: func(context.Context) string { return noise(rng, 100) }})
+	pick := func(of ...any) any { return of[rng.IntN(len(of))] }
+	var seen []any // message ids
+	for round := range rounds {
+		args := map[string]any{}
+		give := func(name string, of ...any) {
+			if v := pick(append(of, nil)...); v != nil {
+				args[name] = v
+			}
+		}
+		give("query", "redis", "deploy gateway", "服务", noise(rng, 3), noise(rng, 3000))
+		give("limit", 1, 3, 10, 99)
+		give("detail", "index", "full", "adaptive")
+		give("role_filter", "user", "assistant,tool", "tool")
+		give("sort", "newest", "oldest")
+		if rng.IntN(2) == 0 {
+			args["session_id"] = ids[rng.IntN(len(ids))]
+			give("window", 1, 20)
+			give("offset", 0, 3, 100, 5000)
+			if len(seen) > 0 {
+				give("around_message_id", seen[rng.IntN(len(seen))])
+			}
+		}
+		for step := 0; ; step++ {
+			got, n := size(t, tool, args)
+			raw, _ := json.Marshal(args)
+			limit := detail(fmt.Sprint(args["detail"])).budget()
+			if n > limit {
+				t.Fatalf("round %d, %.300s: %d characters, budget %d", round, raw, n, limit)
+			}
+			if got["success"] != true {
+				if got["code"] != string(codeNotFound) {
+					t.Fatalf("%.300s: %v", raw, got)
+				}
+				break
+			}
+			for _, m := range messages(got) {
+				if len(seen) < 500 {
+					seen = append(seen, m["id"])
+				}
+			}
+			next, more := got["next"].(map[string]any)
+			if got["truncated"] == true && !more {
+				t.Fatalf("%.300s: truncated without next: %v", raw, got["count"])
+			}
+			if !more || step == 3 {
+				break
+			}
+			args = next
+		}
+	}
+}
+
+func TestFollowingNextShowsEveryMessageOfASession(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	db, ids := crowd(t, rng)
+	tool := searcher(db, SearchOptions{})
+	for _, id := range ids {
+		for _, d := range []string{"index", "adaptive", "full"} {
+			want, _, _, err := db.Messages(t.Context(), id, transcript.Window{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = slices.DeleteFunc(want, empty)
+			args := map[string]any{"session_id": id, "detail": d}
+			shown := map[string]bool{}
+			var order []string
+			for step := 0; args != nil; step++ {
+				if step > 3000 {
+					t.Fatalf("%s: no end", id)
+				}
+				got, _ := size(t, tool, args)
+				for _, m := range messages(got) {
+					if key := fmt.Sprint(m["id"]); !shown[key] {
+						shown[key] = true
+						order = append(order, key)
+					}
+				}
+				args, _ = got["next"].(map[string]any)
+			}
+			if len(order) != len(want) {
+				t.Fatalf("%s, %s: %d of %d messages were shown", id, d, len(order), len(want))
+			}
+			for i, m := range want {
+				if order[i] != messageID(m.ID) {
+					t.Fatalf("%s: place %d shows %s, want %d", id, i, order[i], m.ID)
+				}
+			}
+		}
+	}
+}
+
+func TestACutMessageCanBeReadToItsEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	db := open(t)
+	long := strings.ToValidUTF8(noise(rng, 9000), "?")
+	put(t, db, transcript.Session{ID: "x:1", StartedAt: day}, said1(transcript.UserRole, long), said1(transcript.Assistant, "after"))
+	tool := searcher(db, SearchOptions{})
+	got, _ := size(t, tool, map[string]any{"session_id": "x:1"})
+	first := messages(got)[0]
+	whole := viewer{}.content(transcript.Message{Content: long})
+	if first["content_truncated"] != true || first["original_content_chars"] != float64(utf8.RuneCountInString(whole)) {
+		t.Fatalf("first: %v of %v", first["original_content_chars"], utf8.RuneCountInString(whole))
+	}
+	text := first["content"].(string)
+	for args := map[string]any{"session_id": "x:1", "around_message_id": first["id"], "offset": first["next_offset"]}; ; {
+		got, _ := size(t, tool, args)
+		m := messages(got)[0]
+		text += m["content"].(string)
+		if m["next_offset"] == nil {
+			if last := messages(got); last[len(last)-1]["content"] != "after" {
+				t.Errorf("the chain does not go on: %v", last)
+			}
+			break
+		}
+		args = got["next"].(map[string]any)
+	}
+	if text != whole {
+		t.Errorf("%d characters were read of %d", len(text), len(whole))
+	}
+}
+
+func TestTimesAreDatesOrAges(t *testing.T) {
+	now := time.Date(2026, 3, 15, 10, 30, 0, 0, time.UTC)
+	for in, want := range map[string]string{
+		"":                     "0001-01-01T00:00:00Z",
+		"2026-03-01":           "2026-03-01T00:00:00Z",
+		"2026-03-01T08:00:00Z": "2026-03-01T08:00:00Z",
+		"2026-03-01 08:00":     "2026-03-01T08:00:00Z",
+		"7d":                   "2026-03-08T10:30:00Z",
+		"12h":                  "2026-03-14T22:30:00Z",
+		"2w":                   "2026-03-01T10:30:00Z",
+		"3 days":               "2026-03-12T10:30:00Z",
+		"yesterday":            "2026-03-14T00:00:00Z",
+	} {
+		if got, err := parseTime(in, now, false); err != nil || stampOf(got) != want {
+			t.Errorf("%q: %v %v, want %s", in, got, err, want)
+		}
+	}
+	if got, _ := parseTime("2026-03-01", now, true); got.Day() != 1 || got.Hour() != 23 {
+		t.Errorf("the end of a day: %v", got)
+	}
+	for _, bad := range []string{"soon", "7", "d", "-3d", "99999999999d", "7 lightyears", "2026-13-01"} {
+		if got, err := parseTime(bad, now, false); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}
+
+func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func FuzzSessionSearchArguments(f *testing.F) {
+	for _, seed := range []string{`{"query":"redis"}`, `{"session_id":"aaaa-1111","around_message_id":3,"offset":2}`, `{"limit":1e400}`, `{"offset":-1}`, `{"since":"7d","until":null}`, `[]`, `"{}"`} {
+		f.Add(seed)
+	}
+	tool := searcher(library(f), SearchOptions{Redact: true})
+	f.Fuzz(func(t *testing.T, args string) {
+		if json.Valid([]byte(args)) {
+			call(t, tool, args)
+		}
+	})
+}
