@@ -51,7 +51,7 @@ func (f Filter) Line(s string, n int) string {
 func (f Filter) Holds(s string) bool { return f.Redact && scanner.Redact(s) != s }
 
 // telling are the arguments that say what a call is about, the best first.
-var telling = []string{"command", "cmd", "file_path", "path", "pattern", "query", "url", "prompt", "description"}
+var telling = []string{"command", "cmd", "pattern", "query", "file_path", "path", "url", "prompt", "description"}
 
 // Call is a tool call in one line of at most n characters: its name, and what
 // it is about.
