@@ -57,7 +57,7 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 	f := &found{Success: true, Mode: discover, Query: plain.Clip(k.query, 200), Results: []*hit{}, tail: end}
 	loaded := make([]*material, len(hits))
 	for i, h := range hits {
-		if loaded[i], err = load(ctx, db, h, k.detail, s.viewer.Redact); err != nil {
+		if loaded[i], err = load(ctx, db, h, k.detail, k.detail == full || i == 0, s.viewer.Redact); err != nil {
 			return nil, fmt.Errorf("load a hit of %s: %w", h.Session.ID, err)
 		}
 		f.Results = append(f.Results, s.entry(h, loaded[i]))

@@ -36,8 +36,9 @@ func (m *material) anchor() *transcript.Message {
 	return &m.msgs[m.at]
 }
 
-// load takes out of the archive what d shows of a hit.
-func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, redact bool) (*material, error) {
+// load takes out of the archive what is shown of a hit: of one shown in full
+// the whole session, unless that is long; else what surrounds the matches.
+func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, inFull, redact bool) (*material, error) {
 	m := &material{hit: h}
 	id := h.Session.ID
 	var match int64
@@ -49,11 +50,11 @@ func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, re
 	case d == index && (!redact || match == 0):
 	case d == index:
 		m.msgs, m.before, m.after, err = db.Messages(ctx, id, transcript.Window{Around: match})
-	case h.Session.Messages <= wholeSession:
+	case inFull && h.Session.Messages <= wholeSession, h.Session.Messages <= 2*headLoad:
 		m.all, _, _, err = db.Messages(ctx, id, transcript.Window{})
 		m.narrow(match)
 	default:
-		err = m.loadPieces(ctx, db, id, match)
+		err = m.loadPieces(ctx, db, id, match, inFull)
 	}
 	return m, err
 }
@@ -68,12 +69,15 @@ func (m *material) narrow(match int64) {
 	m.tail = lastSaid(m.all[to:], ends)
 }
 
-// loadPieces loads the beginning and the surroundings of every match of a
-// long session.
-func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string, match int64) error {
-	head, _, _, err := db.Messages(ctx, id, transcript.Window{After: headLoad})
-	if err != nil {
-		return err
+// loadPieces loads the surroundings of every match of a session, and its
+// beginning where that is shown.
+func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string, match int64, inFull bool) error {
+	var head []transcript.Message
+	if inFull || match == 0 {
+		var err error
+		if head, _, _, err = db.Messages(ctx, id, transcript.Window{After: headLoad}); err != nil {
+			return err
+		}
 	}
 	m.all = head
 	if match == 0 {
@@ -83,7 +87,11 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 		return nil
 	}
 	for i, x := range m.hit.Matches {
-		msgs, before, after, err := db.Messages(ctx, id, transcript.Window{Around: x.MessageID, Before: reach, After: reach})
+		near := reach
+		if i > 0 {
+			near = reach / 2
+		}
+		msgs, before, after, err := db.Messages(ctx, id, transcript.Window{Around: x.MessageID, Before: near, After: near})
 		if err != nil {
 			return err
 		}
