@@ -140,19 +140,18 @@ func scripts(name string, want func([]string) bool) string {
 var latinName = regexp.MustCompile(`LATIN (?:SMALL |CAPITAL |LETTER |SMALL CAPITAL )+(?:LETTER )?(?:TURNED |REVERSED |INVERTED |SCRIPT |OPEN |DOTLESS |BARRED )*([A-Z])(?: WITH .*)?$|(?:REGIONAL INDICATOR SYMBOL|NEGATIVE CIRCLED LATIN CAPITAL|NEGATIVE SQUARED LATIN CAPITAL) LETTER ([A-Z])$`)
 
 // lookalikes groups characters by the ASCII text or the ideograph that they
-// can be taken for. Characters that differ only in case share an entry.
+// can be taken for. A small letter that is like nothing itself stands for what
+// its capital is like.
 func lookalikes() map[string][]rune {
-	to := map[rune]string{}
-	add := func(r rune, target string, own bool) {
+	to, lowered := map[rune]string{}, map[rune]string{}
+	add := func(r rune, target string) {
 		if r < 0x80 || r >= 0xe0000 || unicode.IsMark(r) || norm.NFKD.String(string(r)) != string(r) {
 			return // the canonical view has already replaced or dropped it
 		}
 		target = strings.ToLower(target)
-		if low := unicode.ToLower(r); low != r {
-			r, own = low, false
-		}
-		if _, known := to[r]; own || !known {
-			to[r] = target
+		to[r] = target
+		if low := unicode.ToLower(r); low != r && to[low] == "" {
+			lowered[low] = target
 		}
 	}
 	lines("confusables.txt", func(f []string) {
@@ -164,14 +163,19 @@ func lookalikes() map[string][]rune {
 		ascii := strings.IndexFunc(t, func(r rune) bool { return r > 0x7e || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
 		han := len(target) == 1 && unicode.Is(unicode.Han, target[0])
 		if ascii && len(t) <= 2 || han {
-			add(hex(f[0]), t, true)
+			add(hex(f[0]), t)
 		}
 	})
 	lines("UnicodeData.txt", func(f []string) {
 		if m := latinName.FindStringSubmatch(f[1]); m != nil {
-			add(hex(f[0]), m[1]+m[2], true)
+			add(hex(f[0]), m[1]+m[2])
 		}
 	})
+	for r, target := range lowered {
+		if to[r] == "" {
+			to[r] = target
+		}
+	}
 	out := map[string][]rune{}
 	for r, target := range to {
 		out[target] = append(out[target], r)

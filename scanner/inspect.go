@@ -11,9 +11,11 @@ import (
 func Inspect(text string, scope Scope) Report {
 	kept, removed, hiding := clean(text)
 	r := Report{Text: kept, Removed: removed, Findings: hiding}
+	rs := rules()
+	m := matcher{ruleset: rs, scope: scope, done: make([]bool, len(rs.rules))}
 	for _, rd := range readings(text) {
-		for _, m := range rules().match(rd.view, rd.glued, scope) {
-			r.add(m, rd)
+		for _, found := range m.match(rd.view, rd.glued) {
+			r.add(found, rd)
 		}
 	}
 	return r
@@ -55,8 +57,21 @@ type reading struct {
 	at      int
 }
 
-// readings returns the readings of text that differ.
+// readings returns the readings of text that differ: as it stands and with
+// disguises undone, the same of whatever is encoded in it, rotated, reversed.
 func readings(text string) []reading {
 	plain := canonical(text)
-	return []reading{{view: plain}}
+	out := []reading{{view: plain}}
+	add := func(v view, raw string, encoded bool, at int) {
+		if d, glued, ok := disguise(v, raw); ok {
+			out = append(out, reading{d, glued, encoded, at})
+		}
+	}
+	add(plain, text, false, 0)
+	for _, d := range decode(text) {
+		v := canonical(d.text)
+		out = append(out, reading{view: v, encoded: true, at: d.at})
+		add(v, d.text, true, d.at)
+	}
+	return append(out, reading{view: rotate(plain)}, reading{view: reverse(plain)})
 }

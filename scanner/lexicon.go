@@ -3,59 +3,53 @@ package scanner
 // either stands in a view for a character that may be an i or an l.
 const either = 1
 
-// A lexicon finds the words of all concepts in one walk: a trie of phrases,
-// kept as first child and next sibling so that building it costs little.
+// A lexicon finds the words of all concepts in one walk. It is a trie of
+// phrases whose edges lie in one hash table: a node is a number, an edge is the
+// number of its node and a byte.
 type lexicon struct {
-	nodes []node
-	root  [256]int32 // children of the root by first byte
-}
-
-type node struct {
-	b           byte
-	child, next int32
-	concepts    []concept
+	keys, vals []uint32    // open addressing; a key of 0 is free
+	concepts   [][]concept // by node; node 1 is the root
 }
 
 // A concept is the number of a group of words that mean one thing.
 type concept uint8
 
-func newLexicon() *lexicon { return &lexicon{nodes: make([]node, 1, 16384)} }
+const root = 1
+
+func newLexicon() *lexicon {
+	const edges = 1 << 16 // more than twice what the rules need
+	return &lexicon{keys: make([]uint32, edges), vals: make([]uint32, edges), concepts: make([][]concept, root+1, edges/2)}
+}
 
 // add files a phrase: words parted by spaces, * for the rest of a word.
 func (l *lexicon) add(phrase string, c concept) {
-	var at int32
+	at := uint32(root)
 	for i := range len(phrase) {
-		at = l.grow(at, phrase[i])
+		slot := l.slot(at, phrase[i])
+		if l.keys[slot] == 0 {
+			l.keys[slot] = at<<8 | uint32(phrase[i])
+			l.vals[slot] = uint32(len(l.concepts))
+			l.concepts = append(l.concepts, nil)
+		}
+		at = l.vals[slot]
 	}
-	l.nodes[at].concepts = append(l.nodes[at].concepts, c)
+	l.concepts[at] = append(l.concepts[at], c)
 }
 
-func (l *lexicon) grow(at int32, b byte) int32 {
-	if n := l.step(at, b); n != 0 {
-		return n
+// slot returns where the edge of node at by b is, or would be.
+func (l *lexicon) slot(at uint32, b byte) uint32 {
+	key := at<<8 | uint32(b)
+	mask := uint32(len(l.keys) - 1)
+	i := (key * 0x9e3779b1) >> 8 & mask
+	for l.keys[i] != 0 && l.keys[i] != key {
+		i = (i + 1) & mask
 	}
-	n := int32(len(l.nodes))
-	if at == 0 {
-		l.nodes = append(l.nodes, node{b: b})
-		l.root[b] = n
-		return n
-	}
-	l.nodes = append(l.nodes, node{b: b, next: l.nodes[at].child})
-	l.nodes[at].child = n
-	return n
+	return i
 }
 
 // step returns the child of at by b, or 0.
-func (l *lexicon) step(at int32, b byte) int32 {
-	if at == 0 {
-		return l.root[b]
-	}
-	for n := l.nodes[at].child; n != 0; n = l.nodes[n].next {
-		if l.nodes[n].b == b {
-			return n
-		}
-	}
-	return 0
+func (l *lexicon) step(at uint32, b byte) uint32 {
+	return l.vals[l.slot(at, b)]
 }
 
 // A hit is a concept found in a stream.
@@ -64,51 +58,48 @@ type hit struct {
 	first, last int32 // tokens
 }
 
-// find returns the hits of s in the order of their first tokens.
-func (l *lexicon) find(s stream) []hit {
-	w := walker{lex: l, s: s}
+// find appends the hits of s to hits, in the order of their first tokens.
+func (l *lexicon) find(s *stream, hits []hit) []hit {
+	w := walker{lex: l, s: s, hits: hits}
 	for i := range s.toks {
 		w.first = int32(i)
-		w.walk(0, s.toks[i].start, int32(i))
+		w.walk(root, s.toks[i].start, int32(i))
 	}
 	return w.hits
 }
 
 type walker struct {
 	lex   *lexicon
-	s     stream
+	s     *stream
 	first int32
 	hits  []hit
 }
 
 // walk continues from node at with byte i of the stream, in token tok.
-func (w *walker) walk(at, i, tok int32) {
+func (w *walker) walk(at uint32, i, tok int32) {
+	t := &w.s.toks[tok]
 	for {
-		t := w.s.toks[tok]
-		if at != 0 && i > t.start {
+		if i > t.start {
 			if star := w.lex.step(at, '*'); star != 0 {
 				w.rest(star, tok)
 			}
-			if i == t.end {
-				w.emit(at, tok)
-				if tok+1 == int32(len(w.s.toks)) {
-					return
-				}
-				next := w.s.toks[tok+1]
-				if w.s.text[i] == '\n' {
-					return
-				}
-				if t.single {
-					// Between single characters a space is not needed.
-					if sp := w.lex.step(at, ' '); sp != 0 {
-						w.walk(sp, next.start, tok+1)
-					}
-				} else if at = w.lex.step(at, ' '); at == 0 {
-					return
-				}
-				tok, i = tok+1, next.start
-				continue
+		}
+		if i == t.end {
+			w.emit(at, tok)
+			tok++
+			if int(tok) == len(w.s.toks) || w.s.text[i] == '\n' {
+				return
 			}
+			next := &w.s.toks[tok]
+			if t.single {
+				// Between single characters a space is not needed.
+				if sp := w.lex.step(at, ' '); sp != 0 {
+					w.walk(sp, next.start, tok)
+				}
+			} else if at = w.lex.step(at, ' '); at == 0 {
+				return
+			}
+			t, i = next, next.start
 		}
 		b := w.s.text[i]
 		if b == either {
@@ -125,17 +116,17 @@ func (w *walker) walk(at, i, tok int32) {
 }
 
 // rest goes on after a * that took what was left of token tok.
-func (w *walker) rest(star, tok int32) {
+func (w *walker) rest(star uint32, tok int32) {
 	w.emit(star, tok)
 	sp := w.lex.step(star, ' ')
-	if sp == 0 || tok+1 == int32(len(w.s.toks)) || w.s.text[w.s.toks[tok].end] == '\n' {
+	if sp == 0 || int(tok)+1 == len(w.s.toks) || w.s.text[w.s.toks[tok].end] == '\n' {
 		return
 	}
 	w.walk(sp, w.s.toks[tok+1].start, tok+1)
 }
 
-func (w *walker) emit(at, tok int32) {
-	for _, c := range w.lex.nodes[at].concepts {
+func (w *walker) emit(at uint32, tok int32) {
+	for _, c := range w.lex.concepts[at] {
 		w.hits = append(w.hits, hit{c, w.first, tok})
 	}
 }

@@ -37,18 +37,19 @@ type rule struct {
 	Yes     []string `json:"yes"` // each must be found by this rule alone
 	No      []string `json:"no"`  // none may be found by any rule
 
+	n     int // place in the file
 	scope Scope
-	slots [][]concept
-	not   []concept
+	slots []conceptSet
+	not   conceptSet
 	re    func() *regexp.Regexp
 }
 
 // ruleset is rules.json, ready for use.
 type ruleset struct {
-	rules   []*rule
-	lex     *lexicon
-	anchors [256][]*rule // by the concepts of the first slot
-	shapes  []*rule      // those with Re
+	rules     []*rule
+	sequences []*rule // those with Seq
+	shapes    []*rule // those with Re
+	lex       *lexicon
 }
 
 type rulesFile struct {
@@ -107,16 +108,15 @@ func compileRules() (*ruleset, error) {
 	if len(concepts) > 256 {
 		return nil, errors.New("more than 256 concepts")
 	}
-	for _, r := range f.Rules {
+	for i, r := range f.Rules {
+		r.n = i
 		if err := r.compile(concepts); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
 		if r.Re != "" {
 			rs.shapes = append(rs.shapes, r)
-			continue
-		}
-		for _, c := range r.slots[0] {
-			rs.anchors[c] = append(rs.anchors[c], r)
+		} else {
+			rs.sequences = append(rs.sequences, r)
 		}
 	}
 	return rs, nil
@@ -128,7 +128,11 @@ func foldPhrase(phrase string) string {
 	for i, part := range parts {
 		lead := i > 0 && strings.HasPrefix(part, " ")
 		trail := i+1 < len(parts) && strings.HasSuffix(part, " ")
-		part = string(tokenize(canonical(part), nil).text)
+		if part = canonical(part).text; part != "@" {
+			var s stream
+			s.tokenize(view{text: part}, nil)
+			part = string(s.text)
+		}
 		if lead {
 			part = " " + part
 		}
@@ -170,14 +174,13 @@ func (r *rule) compile(concepts map[string]concept) error {
 	return err
 }
 
-func conceptsOf(slot string, concepts map[string]concept) ([]concept, error) {
-	var cs []concept
+func conceptsOf(slot string, concepts map[string]concept) (cs conceptSet, err error) {
 	for name := range strings.SplitSeq(slot, "|") {
 		c, ok := concepts[name]
 		if !ok {
-			return nil, fmt.Errorf("no words for %q", name)
+			return cs, fmt.Errorf("no words for %q", name)
 		}
-		cs = append(cs, c)
+		cs.add(c)
 	}
 	return cs, nil
 }

@@ -31,10 +31,10 @@ const (
 	stop
 )
 
-// tokenize cuts v. glued lists ranges of the view whose letters are to be read
-// without word boundaries, in order.
-func tokenize(v view, glued [][2]int) stream {
-	s := stream{text: make([]byte, 0, len(v.text)+8), toks: make([]token, 0, len(v.text)/5+4)}
+// tokenize fills s with the tokens of v. glued lists ranges of the view whose
+// letters are to be read without word boundaries, in order.
+func (s *stream) tokenize(v view, glued [][2]int) {
+	s.text, s.toks = s.text[:0], s.toks[:0]
 	var pos, sentence int32
 	between := none
 	for i := 0; i < len(v.text); {
@@ -43,6 +43,9 @@ func tokenize(v view, glued [][2]int) stream {
 		}
 		free := len(glued) > 0 && glued[0][0] <= i
 		end, single := word(v.text, i, free)
+		if end == i && v.text[i] == '@' && i > 0 && isWordAt(v.text, i-1) && i+1 < len(v.text) && isWordAt(v.text, i+1) {
+			end = i + 1 // an address is a place to send things to
+		}
 		if end == i {
 			n, g := punctuation(v.text, i)
 			between = max(between, g)
@@ -68,7 +71,6 @@ func tokenize(v view, glued [][2]int) stream {
 		}
 		between, i = none, end
 	}
-	return s
 }
 
 // word returns the end of the token at i, or i if none starts there.

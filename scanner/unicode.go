@@ -22,11 +22,11 @@ type properties struct {
 	vary     *unicode.RangeTable // takes a standardized variation selector
 	joining  *unicode.RangeTable // scripts in which a joiner changes the shape of a word
 	unspaced *unicode.RangeTable // scripts that mark word ends with zero-width spaces
-	look     map[rune]string     // folded character → the ASCII text or ideograph it looks like
+	look     map[rune]string     // character → the ASCII text or ideograph it looks like
 }
 
 var loadProperties = sync.OnceValue(func() *properties {
-	p := &properties{look: make(map[rune]string, 2400)}
+	p := &properties{look: make(map[rune]string, 3000)}
 	for line := range strings.Lines(unicodeData) {
 		key, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch key {
@@ -40,6 +40,9 @@ var loadProperties = sync.OnceValue(func() *properties {
 			p.unspaced = withScripts(p.unspaced, rest)
 		case "look":
 			target, sources, _ := strings.Cut(rest, " ")
+			if target == "l" { // in the data, a bar stands for a capital I as well
+				target = string(rune(either))
+			}
 			for _, r := range sources {
 				p.look[r] = target
 			}
