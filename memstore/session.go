@@ -119,6 +119,9 @@ func (s *Store) keep(ctx context.Context, session, path string, renew bool) (sna
 	if err == nil {
 		err = durable.WriteCache(path, raw)
 	}
+	if now := s.now(); err == nil {
+		err = os.Chtimes(path, now, now) // in use now, by our clock
+	}
 	if err == nil {
 		err = s.forgetSessions(dir)
 	}

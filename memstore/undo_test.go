@@ -340,7 +340,7 @@ func TestTheCacheMayBeLost(t *testing.T) {
 		apply(t, s, add(strings.Repeat("word ", 2000)))
 		apply(t, s, remove("word"))
 	}
-	apply(t, s, add("last"))
+	apply(t, s, add("last § \"quoted\" <b>"))
 	if _, err := os.Stat(s.cachePath()); err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,11 @@ func TestTheCacheMayBeLost(t *testing.T) {
 		if err := damage(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := openHome(t, s.home).State(context.Background(), Memory)
+		fresh := openHome(t, s.home)
+		got, err := fresh.State(context.Background(), Memory)
+		if gone := lost(t, fresh); gone != nil {
+			t.Errorf("lost: %q", gone)
+		}
 		if err != nil || len(got.Entries) != 1 || !got.Entries[0].UpdatedAt.Equal(want.Entries[0].UpdatedAt) {
 			t.Errorf("got %+v, %v", got, err)
 		}

@@ -62,24 +62,34 @@ type Record struct {
 	At        time.Time       `json:"at"`
 	Target    string          `json:"target"`
 	Kind      string          `json:"kind"`
-	Of        string          `json:"of,omitempty"`
-	Ops       json.RawMessage `json:"ops,omitempty"`
-	Before    Text            `json:"before,omitzero"`
-	After     Text            `json:"after,omitzero"`
-	BeforeSHA string          `json:"before_sha256,omitempty"`
-	AfterSHA  string          `json:"after_sha256,omitempty"`
-	FileTime  time.Time       `json:"file_time,omitzero"`
-	Who       json.RawMessage `json:"who,omitempty"`
+	Of        string          `json:"of"`
+	Ops       json.RawMessage `json:"ops"`
+	Before    Text            `json:"before"`
+	After     Text            `json:"after"`
+	BeforeSHA string          `json:"before_sha256"`
+	AfterSHA  string          `json:"after_sha256"`
+	FileTime  time.Time       `json:"file_time"`
+	Who       json.RawMessage `json:"who"`
 }
 
 // Text is a file's bytes; nil when the line carries none.
 type Text []byte
 
-// IsZero tells whether the line carries no text.
-func (t Text) IsZero() bool { return t == nil }
+// MarshalJSON writes UTF-8 as a string, anything else as an object with base64,
+// and no text as null.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == nil {
+		return []byte("null"), nil
+	}
+	return t.append(nil), nil
+}
 
 // UnmarshalJSON reads a string, or an object with base64.
 func (t *Text) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = nil
+		return nil
+	}
 	if len(b) > 0 && b[0] == '{' {
 		var v struct{ Base64 []byte }
 		if err := json.Unmarshal(b, &v); err != nil {

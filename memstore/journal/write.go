@@ -109,14 +109,18 @@ func raw(b []byte, name string, value json.RawMessage) []byte {
 }
 
 func text(b []byte, name string, value Text) []byte {
-	switch {
-	case value == nil:
+	if value == nil {
 		return b
-	case utf8.Valid(value):
-		return quote(key(b, name), value)
 	}
-	b = append(key(b, name), `{"base64":"`...)
-	return append(base64.StdEncoding.AppendEncode(b, value), `"}`...)
+	return value.append(key(b, name))
+}
+
+func (t Text) append(b []byte) []byte {
+	if utf8.Valid(t) {
+		return quote(b, t)
+	}
+	b = append(b, `{"base64":"`...)
+	return append(base64.StdEncoding.AppendEncode(b, t), `"}`...)
 }
 
 func key(b []byte, name string) []byte {
