@@ -148,6 +148,13 @@ func queryClasses(c *corpus) []queryClass {
 	}
 	common := func() string { return c.between(5, 60) }
 	middle := func() string { return c.between(200, 4_000) }
+	long := func(from, to, letters int) string {
+		for {
+			if w := c.between(from, to); len(w) >= letters {
+				return w
+			}
+		}
+	}
 	kinds := []struct {
 		name string
 		draw func() string
@@ -156,7 +163,7 @@ func queryClasses(c *corpus) []queryClass {
 		{"common word", common},
 		{"two words", func() string { return middle() + " " + middle() }},
 		{"or of three common", func() string { return common() + " OR " + common() + " OR " + common() }},
-		{"prefix", func() string { return middle()[:3] + "*" }},
+		{"prefix", func() string { return long(200, 4_000, 5)[:3+c.rnd.IntN(3)] + "*" }},
 		{"phrase", func() string {
 			w := text()
 			i := c.rnd.IntN(len(w) - 1)
@@ -175,7 +182,7 @@ func queryClasses(c *corpus) []queryClass {
 		{"chinese 2", func() string { return foreign(2) }},
 		{"chinese 4", func() string { return foreign(4) }},
 		{"typo", func() string {
-			w := []byte(c.between(4_000, 20_000))
+			w := []byte(long(4_000, 20_000, 5))
 			i := 1 + c.rnd.IntN(len(w)-2)
 			w[i], w[i+1] = w[i+1], w[i]
 			return string(w)
