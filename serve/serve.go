@@ -30,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -75,6 +76,9 @@ func New(p Parts) *server.MCPServer {
 			r.Instructions = p.Instructions(ctx, name)
 		})
 	}
+	hooks.AddBeforeReadResource(func(_ context.Context, _ any, m *mcp.ReadResourceRequest) {
+		m.Params.URI = escapeURI(m.Params.URI)
+	})
 	if p.Bug != nil {
 		hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
 			if errors.Is(err, errEngine) {
@@ -166,3 +170,26 @@ func (p Parts) settle(ctx context.Context, where string, err error, panicked any
 	}
 	return errInternal
 }
+
+// escapeURI percent-encodes the colons and such after the scheme: the engine
+// matches a template's {id} only in that form, while session ids hold a colon.
+func escapeURI(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if !ok || !strings.ContainsAny(rest, reserved) {
+		return uri
+	}
+	var b strings.Builder
+	b.WriteString(scheme + "://")
+	for i := range len(rest) {
+		if strings.IndexByte(reserved, rest[i]) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", rest[i])
+		} else {
+			b.WriteByte(rest[i])
+		}
+	}
+	return b.String()
+}
+
+// reserved are the characters that {id} does not match as they are, without
+// the slash, which parts an address, and the percent sign.
+const reserved = ":?#[]@!$&'()*+,;= \"<>\\^`{|}"

@@ -81,7 +81,11 @@ func (s *search) entry(h transcript.Hit, m *material) *hit {
 	if len(h.Matches) > 0 {
 		best := h.Matches[0]
 		out.MatchedRole, out.MatchID = string(best.Role), messageID(best.MessageID)
-		out.Snippet = s.snippet(best.Snippet, m.anchor())
+		whole := ""
+		if a := m.anchor(); a != nil {
+			whole = a.Content
+		}
+		out.Snippet = s.Snippet(best.Snippet, whole, snippetChars)
 	}
 	return out
 }

@@ -119,7 +119,7 @@ func TestDiscoverShowsTheSessionWithItsEvidence(t *testing.T) {
 			t.Errorf("%s is %v, want %v", field, h[field], want)
 		}
 	}
-	if !strings.Contains(h["snippet"].(string), markOpen) {
+	if !strings.Contains(h["snippet"].(string), ">>>") {
 		t.Errorf("snippet %q is not marked", h["snippet"])
 	}
 	var anchor map[string]any

@@ -152,21 +152,5 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-const (
-	markOpen, markClose = ">>>", "<<<"
-	snippetChars        = 240
-)
-
-// snippet is a hit's snippet with its marks. A secret that the marks or the
-// ends of the snippet cut in two is not recognised there, so where the whole
-// message holds one the snippet is made anew from the masked text.
-func (v viewer) snippet(s string, whole *transcript.Message) string {
-	unmarked := strings.NewReplacer(markOpen, "", markClose, "").Replace(s)
-	switch {
-	case whole != nil && v.Holds(whole.Content):
-		return v.Line(whole.Content, snippetChars)
-	case v.Holds(unmarked):
-		return v.Line(unmarked, snippetChars)
-	}
-	return plain.Filter{}.Line(s, snippetChars)
-}
+// snippetChars is how much of a snippet is shown.
+const snippetChars = 240

@@ -48,7 +48,25 @@ func (f Filter) Line(s string, n int) string {
 }
 
 // Holds tells whether s holds a secret that Text would mask.
-func (f Filter) Holds(s string) bool { return f.Redact && scanner.Redact(s) != s }
+func (f Filter) Holds(s string) bool { return f.Text(s) != Filter{}.Text(s) }
+
+// The marks around what matched in a snippet.
+const markOpen, markClose = ">>>", "<<<"
+
+// Snippet is a search's marked snippet as one line of at most n characters. A
+// secret that the marks or the ends of the snippet cut in two is not
+// recognised in it, so whole is the message that it stands in ("" when not
+// known): where that holds a secret, its masked beginning is shown instead.
+func (f Filter) Snippet(s, whole string, n int) string {
+	unmarked := strings.NewReplacer(markOpen, "", markClose, "").Replace(s)
+	switch {
+	case f.Holds(whole):
+		return f.Line(whole, n)
+	case f.Holds(unmarked):
+		return f.Line(unmarked, n)
+	}
+	return Filter{}.Line(s, n)
+}
 
 // telling are the arguments that say what a call is about, the best first.
 var telling = []string{"command", "cmd", "pattern", "query", "file_path", "path", "url", "prompt", "description"}

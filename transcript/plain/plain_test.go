@@ -39,6 +39,23 @@ func TestASecretBehindColourIsMasked(t *testing.T) {
 	}
 }
 
+func TestASnippetKeepsItsMarksUnlessTheyHideASecret(t *testing.T) {
+	secret := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	for name, c := range map[string]struct{ snippet, whole, want string }{
+		"no secret":                {"the >>>gateway<<<  has\nit", "x the gateway has\nit y", "the >>>gateway<<< has it"},
+		"marked in two":            {"use >>>" + secret[:12] + "<<<" + secret[12:], "", "use [REDACTED:github]"},
+		"cut off":                  {secret[20:] + " is >>>new<<<", "the token " + secret + " is new", "the token [REDACTED:github] is new"},
+		"elsewhere in the message": {"is >>>new<<<", secret + " is new", "[REDACTED:github] is new"},
+	} {
+		if got := (Filter{Redact: true}).Snippet(c.snippet, c.whole, 80); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := (Filter{}).Snippet("a >>>"+secret+"<<<", secret, 80); !strings.Contains(got, secret) {
+		t.Errorf("not to be masked: %q", got)
+	}
+}
+
 func TestACallIsSaidInOneLine(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"description":"list","command":"ls\n-l"}`: "Bash: ls -l",

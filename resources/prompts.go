@@ -1,0 +1,174 @@
+package resources
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
+)
+
+var (
+	//go:embed guidance.md
+	guidance string
+	//go:embed load_memory.md
+	loadText string
+	//go:embed save_memory.md
+	saveText string
+	//go:embed recall.md
+	recallText string
+	//go:embed review_memory.md
+	reviewText string
+)
+
+// Prompts are load_memory, save_memory, recall and review_memory. What recall
+// shows of the archive has its secrets masked.
+func Prompts(store *memstore.Store, snapshot SnapshotFunc, archive func(ctx context.Context) (*transcript.DB, error)) []server.ServerPrompt {
+	return []server.ServerPrompt{
+		prompt(mcp.NewPrompt("load_memory", mcp.WithPromptTitle("Load memory"),
+			mcp.WithPromptDescription("Put the long-term memory into this conversation")),
+			func(ctx context.Context, _ map[string]string) (string, error) {
+				snap, err := snapshot(ctx)
+				if err != nil {
+					return "", fmt.Errorf("take the snapshot: %w", err)
+				}
+				changed, err := overlay(ctx, store, snap)
+				if err != nil {
+					return "", err
+				}
+				return fill(loadText, "{state}", snap.String()+"\n\n"+changed), nil
+			}),
+		prompt(mcp.NewPrompt("save_memory", mcp.WithPromptTitle("Save to memory"),
+			mcp.WithPromptDescription("Save what this conversation taught before it is lost")),
+			func(ctx context.Context, _ map[string]string) (string, error) {
+				now, err := store.Snapshot(ctx)
+				if err != nil {
+					return "", fmt.Errorf("read the memory: %w", err)
+				}
+				return fill(saveText, "{guidance}", strings.TrimSpace(guidance), "{state}", now.String()), nil
+			}),
+		prompt(mcp.NewPrompt("recall", mcp.WithPromptTitle("Recall a topic"),
+			mcp.WithPromptDescription("What past sessions say about a topic"),
+			mcp.WithArgument("topic", mcp.ArgumentDescription("words, a question, a file, an error"), mcp.RequiredArgument())),
+			func(ctx context.Context, args map[string]string) (string, error) {
+				topic := strings.TrimSpace(args["topic"])
+				db, err := archive(ctx)
+				if err != nil {
+					return "", fmt.Errorf("open the archive: %w", err)
+				}
+				found, err := recalled(ctx, db, topic)
+				if err != nil {
+					return "", err
+				}
+				if topic == "" {
+					topic = "the most recent work"
+				}
+				return fill(recallText, "{topic}", plain.Clip(topic, 500), "{found}", found), nil
+			}),
+		prompt(mcp.NewPrompt("review_memory", mcp.WithPromptTitle("Review memory"),
+			mcp.WithPromptDescription("Consolidate the long-term memory and find contradictions")),
+			func(ctx context.Context, _ map[string]string) (string, error) {
+				state, err := dated(ctx, store)
+				if err != nil {
+					return "", err
+				}
+				return fill(reviewText, "{state}", state), nil
+			}),
+	}
+}
+
+func prompt(p mcp.Prompt, text func(ctx context.Context, args map[string]string) (string, error)) server.ServerPrompt {
+	return server.ServerPrompt{
+		Prompt: p,
+		Handler: func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			t, err := text(ctx, req.Params.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{
+				mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(t)),
+			}), nil
+		},
+	}
+}
+
+// fill sets places of a text, named in braces, to values: name, value, …
+func fill(text string, places ...string) string {
+	return strings.NewReplacer(places...).Replace(strings.TrimSpace(text))
+}
+
+// recalls is how many sessions the recall prompt names.
+const recalls = 5
+
+// recalled lists what a first search finds, or the recent sessions.
+func recalled(ctx context.Context, db *transcript.DB, topic string) (string, error) {
+	show := plain.Filter{Redact: true}
+	var b strings.Builder
+	list := func(s transcript.Session) {
+		fmt.Fprintf(&b, "\n- %s, %s, session_id %s", stamp(s.LastActive), show.Line(s.Title, 120), s.ID)
+		if s.Project != "" {
+			fmt.Fprintf(&b, ", project %s", show.Line(s.Project, 120))
+		}
+		b.WriteString("\n")
+	}
+	if topic == "" {
+		all, err := db.Recent(ctx, transcript.Query{Limit: recalls})
+		if err != nil {
+			return "", fmt.Errorf("list the recent sessions: %w", err)
+		}
+		for _, s := range all {
+			list(s)
+			fmt.Fprintf(&b, "  %s\n", show.Line(s.Preview, 240))
+		}
+	} else {
+		ans, err := db.Search(ctx, transcript.Query{Text: topic, Limit: recalls})
+		if err != nil {
+			return "", fmt.Errorf("search: %w", err)
+		}
+		for _, h := range ans.Hits {
+			list(h.Session)
+			for _, m := range h.Matches[:min(2, len(h.Matches))] {
+				whole, _, _, err := db.Messages(ctx, h.Session.ID, transcript.Window{Around: m.MessageID})
+				if err != nil {
+					return "", fmt.Errorf("load a match: %w", err)
+				}
+				fmt.Fprintf(&b, "  %s, message %d: %s\n", m.Role, m.MessageID, show.Snippet(m.Snippet, whole[0].Content, 300))
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return "Nothing was found.", nil
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+// dated lists every entry with the day it was last written.
+func dated(ctx context.Context, store *memstore.Store) (string, error) {
+	var b strings.Builder
+	for _, t := range []memstore.Target{memstore.Memory, memstore.User} {
+		st, err := store.State(ctx, t)
+		if errors.Is(err, memstore.ErrUnreadable) {
+			fmt.Fprintf(&b, "Target %s cannot be read: %v\n\n", t, err)
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("read the memory: %w", err)
+		}
+		fmt.Fprintf(&b, "Target %s, %s:\n", t, st.Usage())
+		for _, e := range st.Entries {
+			fmt.Fprintf(&b, "- [%s] %s\n", e.UpdatedAt.UTC().Format("2006-01-02"), strings.ReplaceAll(e.Shown, "\n", "\n  "))
+		}
+		if len(st.Entries) == 0 {
+			b.WriteString("- nothing saved yet\n")
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSpace(b.String()), nil
+}
