@@ -44,7 +44,7 @@ func Sessions(archive func(ctx context.Context) (*transcript.DB, error), redact 
 			}
 			text, err := session(ctx, db, id, plain.Filter{Redact: redact})
 			if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrAmbiguous) {
-				return nil, fmt.Errorf("session %q: %w: %w", plain.Clip(id, 120), err, server.ErrResourceNotFound)
+				return nil, fmt.Errorf("%w: %w", err, server.ErrResourceNotFound)
 			}
 			if err != nil {
 				return nil, err
