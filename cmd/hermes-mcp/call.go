@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 )
 
@@ -75,5 +76,5 @@ func (a *app) pending() string {
 	if !a.archive.exists() {
 		return "nothing is archived yet; run hermes-mcp ingest"
 	}
-	return readBacklog(a.home.MCP()).words()
+	return keeper.Pending(a.home.MCP())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -100,7 +101,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
 }
 
 // toIngest finds the files at paths, or in the agents' own places.
-func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]found, error) {
+func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keeper.Batch, error) {
 	var names []string
 	byName := map[string]transcript.Source{}
 	for _, src := range source.All() {
@@ -115,7 +116,7 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]foun
 	if len(paths) == 0 {
 		return a.inPlaces(ctx, byName)
 	}
-	var work []found
+	var work []keeper.Batch
 	for _, path := range paths {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
@@ -132,16 +133,16 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]foun
 		for name, src := range byName {
 			of := slices.DeleteFunc(slices.Clone(files), func(f transcript.File) bool { return f.Source != name })
 			if len(of) > 0 {
-				work = append(work, found{src, of, true}) // a person's choice: as it is, to its end
+				work = append(work, keeper.Batch{Source: src, Files: of, Final: true}) // a person's choice: as it is, to its end
 			}
 		}
 	}
-	slices.SortStableFunc(work, func(x, y found) int { return cmp.Compare(x.src.Name(), y.src.Name()) })
+	slices.SortStableFunc(work, func(x, y keeper.Batch) int { return cmp.Compare(x.Source.Name(), y.Source.Name()) })
 	return work, nil
 }
 
-func (a *app) inPlaces(ctx context.Context, sources map[string]transcript.Source) ([]found, error) {
-	var work []found
+func (a *app) inPlaces(ctx context.Context, sources map[string]transcript.Source) ([]keeper.Batch, error) {
+	var work []keeper.Batch
 	for _, src := range source.All() {
 		if sources[src.Name()] == nil || a.config.Excluded(src.Name()) {
 			continue
@@ -150,7 +151,7 @@ func (a *app) inPlaces(ctx context.Context, sources map[string]transcript.Source
 		if err != nil {
 			return nil, fmt.Errorf("find %s sessions: %w", src.Name(), err)
 		}
-		work = append(work, foundOf(src, files)...)
+		work = append(work, keeper.Batches(src, files)...)
 	}
 	return work, nil
 }
@@ -176,19 +177,16 @@ func (a *app) ingestLock(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-func (a *app) ingestAll(ctx context.Context, work []found, quiet bool) (report, error) {
+func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (report, error) {
 	total := report{Unreadable: []transcript.Problem{}, Skipped: []transcript.Problem{}}
-	if len(work) == 0 {
-		return total, nil
-	}
 	db, err := a.archive.open(ctx)
 	if err != nil {
 		return total, err
 	}
 	files, size := 0, int64(0)
 	for _, w := range work {
-		files += len(w.files)
-		for _, f := range w.files {
+		files += len(w.Files)
+		for _, f := range w.Files {
 			size += f.Size
 		}
 	}
@@ -200,11 +198,11 @@ func (a *app) ingestAll(ctx context.Context, work []found, quiet bool) (report, 
 	start := time.Now()
 	var errs []error
 	for _, w := range work {
-		one, err := db.Ingest(ctx, w.src, w.files, w.final, show.update)
+		one, err := db.Ingest(ctx, w.Source, w.Files, w.Final, show.update)
 		total.add(one)
-		show.done(len(w.files), one)
+		show.done(len(w.Files), one)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("ingest %s: %w", w.src.Name(), err))
+			errs = append(errs, fmt.Errorf("ingest %s: %w", w.Source.Name(), err))
 			break
 		}
 	}
@@ -237,7 +235,6 @@ func (a *app) printJSON(v any) error {
 // ingestOn goes on as a server's background work would.
 func (a *app) ingestOn(ctx context.Context) error {
 	fmt.Fprintln(a.err, "watching; interrupt to end")
-	k := &keeper{open: a.archive.open, sources: source.All(), places: a.places(), excluded: a.config.Excluded, folder: a.home.MCP(), log: a.log}
-	k.run(ctx)
+	a.keeper(0).Run(ctx)
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/serve"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -43,11 +45,8 @@ func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 		return err
 	}
 	a.openLog(true)
-	keeper := &keeper{
-		open: a.archive.open, sources: source.All(), places: a.places(), excluded: a.config.Excluded,
-		folder: a.home.MCP(), log: a.log, wait: settle,
-	}
-	srv, err := a.server(serving{readOnly: readOnly, origin: originTool, pending: keeper.pending})
+	k := a.keeper(settle)
+	srv, err := a.server(serving{readOnly: readOnly, origin: originTool, pending: k.Pending})
 	if err != nil {
 		return err
 	}
@@ -55,7 +54,7 @@ func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 
 	background, stop := context.WithCancel(ctx)
 	var owner sync.WaitGroup
-	owner.Go(func() { keeper.run(background) })
+	owner.Go(func() { k.Run(background) })
 	err = serve.Stdio(ctx, srv, a.in, a.out)
 	stop()
 	owner.Wait()
@@ -67,6 +66,15 @@ func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 
 // settle is how long background work leaves the machine to the handshake.
 const settle = 300 * time.Millisecond
+
+// keeper is the background work of this process.
+func (a *app) keeper(wait time.Duration) *keeper.Keeper {
+	return &keeper.Keeper{
+		Open:    func(ctx context.Context) (*transcript.DB, error) { return transcript.Open(ctx, a.archive.path) },
+		Sources: source.All(), Places: a.places(), Excluded: a.config.Excluded,
+		Folder: a.home.MCP(), Log: a.log, Wait: wait,
+	}
+}
 
 // serveArgs are the arguments that start a server on the home and profile of
 // this run.

@@ -197,6 +197,9 @@ func (a *app) printStatus(s statusReport) {
 	for _, c := range s.Archive.Sources {
 		row("archive", "%s: %d sessions, %d messages, %d files (%d gone, %d pending, %d unreadable)", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Pending, c.Unreadable)
 	}
+	if len(s.Archive.Sources) == 0 && s.Archive.Pending+s.Archive.Error == "" {
+		row("archive", "empty, %s", s.Archive.Path)
+	}
 	for _, text := range []string{s.Archive.Pending, s.Archive.Error} {
 		if text != "" {
 			row("archive", "%s", text)

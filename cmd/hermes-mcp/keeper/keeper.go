@@ -1,7 +1,16 @@
-package main
+// Package keeper keeps the archive up with the files of the agents, beside a
+// server.
+//
+// Of all processes of a home one does so at a time, by the lock
+// mcp/ingest.lock; the others stand by and take over when it ends. The owner
+// scans when it begins, whenever a file changes and every minute, and tells
+// the other processes how far it is in mcp/ingest.json. Between scans it holds
+// no database open, so that an idle server stays small.
+//
+// Nothing here fails: what goes wrong is logged and tried again.
+package keeper
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,21 +25,18 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/rs/zerolog"
 
-	"github.com/hermes-mcp/hermes-mcp/tools"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
-// A keeper keeps the archive up with the files of the agents, beside a server.
-// Of all processes of a home one does so at a time, by the lock
-// mcp/ingest.lock; the others stand by and take over when it ends.
-type keeper struct {
-	open     tools.Archive
-	sources  []transcript.Source
-	places   transcript.Places
-	excluded func(source string) bool
-	folder   string // mcp
-	log      zerolog.Logger
-	wait     time.Duration // before the first scan
+// A Keeper is the background work of one server. Set the fields before Run.
+type Keeper struct {
+	Open     func(ctx context.Context) (*transcript.DB, error) // opens the archive; the keeper closes it
+	Sources  []transcript.Source
+	Places   transcript.Places
+	Excluded func(source string) bool
+	Folder   string // mcp
+	Log      zerolog.Logger
+	Wait     time.Duration // before the first scan
 
 	owner atomic.Bool
 	state atomic.Pointer[backlog]
@@ -62,13 +68,17 @@ const (
 	tellEvery    = 500 * time.Millisecond
 )
 
-// pending is what searches say about what they may have missed.
-func (k *keeper) pending(context.Context) string {
+// Pending is what a search must say about what it may have missed, or "".
+// Safe for concurrent use.
+func (k *Keeper) Pending(context.Context) string {
 	if k.owner.Load() {
 		return k.state.Load().words()
 	}
-	return readBacklog(k.folder).words()
+	return Pending(k.Folder)
 }
+
+// Pending is what the keeper of another process says in folder.
+func Pending(folder string) string { return readBacklog(folder).words() }
 
 // readBacklog returns what the owner of the lock last wrote, nil when nobody
 // ingests. An owner that was killed leaves its last words behind.
@@ -89,17 +99,16 @@ func readBacklog(folder string) *backlog {
 	return &b
 }
 
-// run ingests until ctx is done. It never fails: what goes wrong is logged and
-// tried again with the next scan.
-func (k *keeper) run(ctx context.Context) {
-	if !pause(ctx, k.wait) {
+// Run ingests until ctx is done.
+func (k *Keeper) Run(ctx context.Context) {
+	if !pause(ctx, k.Wait) {
 		return
 	}
-	lock := flock.New(filepath.Join(k.folder, "ingest.lock"))
+	lock := flock.New(filepath.Join(k.Folder, "ingest.lock"))
 	for {
 		held, err := lock.TryLock()
 		if err != nil {
-			k.log.Warn().Err(err).Msg("ingest lock")
+			k.Log.Warn().Err(err).Msg("ingest lock")
 		}
 		if held {
 			break
@@ -110,8 +119,8 @@ func (k *keeper) run(ctx context.Context) {
 	}
 	k.owner.Store(true)
 	k.keep(ctx)
-	if err := errors.Join(dropBacklog(k.folder), lock.Unlock()); err != nil {
-		k.log.Warn().Err(err).Msg("ingest lock")
+	if err := errors.Join(dropBacklog(k.Folder), lock.Unlock()); err != nil {
+		k.Log.Warn().Err(err).Msg("ingest lock")
 	}
 }
 
@@ -123,8 +132,8 @@ func dropBacklog(folder string) error {
 }
 
 // keep scans at once, then whenever a file changed and every so often anyway.
-func (k *keeper) keep(ctx context.Context) {
-	w := newWatcher(k.log)
+func (k *Keeper) keep(ctx context.Context) {
+	w := newWatcher(k.Log)
 	defer w.close()
 	ticker := time.NewTicker(rescanEvery)
 	defer ticker.Stop()
@@ -153,46 +162,39 @@ func (k *keeper) keep(ctx context.Context) {
 
 // scan ingests whatever is new anywhere, the newest files first, and returns
 // the files by path.
-func (k *keeper) scan(ctx context.Context, w *watcher) map[string]transcript.File {
+func (k *Keeper) scan(ctx context.Context, w *watcher) map[string]transcript.File {
 	known := map[string]transcript.File{}
-	var found []found
+	var work []Batch
 	total := 0
-	for _, src := range k.sources {
-		if k.excluded(src.Name()) {
+	for _, src := range k.Sources {
+		if k.Excluded(src.Name()) {
 			continue
 		}
-		files, err := src.Find(ctx, k.places)
+		files, err := src.Find(ctx, k.Places)
 		if err != nil && ctx.Err() == nil {
-			k.log.Warn().Str("source", src.Name()).Err(err).Msg("find sessions")
+			k.Log.Warn().Str("source", src.Name()).Err(err).Msg("find sessions")
 		}
 		slices.SortFunc(files, func(a, b transcript.File) int { return b.Modified.Compare(a.Modified) })
 		for _, f := range files {
 			known[f.Path] = f
 		}
 		total += len(files)
-		found = append(found, foundOf(src, files)...)
+		work = append(work, Batches(src, files)...)
 	}
-	w.watch(k.places.Home, known)
-	done := 0
-	for _, f := range found {
-		k.ingest(ctx, f.src, f.files, f.final, total, done)
-		done += len(f.files)
-	}
-	k.tell(&backlog{Files: total, Done: total}, true)
-	debug.FreeOSMemory() // a backfill's garbage must not stay with an idle server
+	w.watch(k.Places.Home, known)
+	k.ingest(ctx, work, total)
 	return known
 }
 
-// A found is what one call of Ingest takes.
-type found struct {
-	src   transcript.Source
-	files []transcript.File
-	final bool
+// A Batch is what one call of Ingest takes.
+type Batch struct {
+	Source transcript.Source
+	Files  []transcript.File
+	Final  bool // a torn last line is all there will be
 }
 
-// foundOf parts files that are being written from those that lie still: of the
-// latter a torn last line is all there will be.
-func foundOf(src transcript.Source, files []transcript.File) []found {
+// Batches parts files that are being written from those that lie still.
+func Batches(src transcript.Source, files []transcript.File) []Batch {
 	var fresh, quiet []transcript.File
 	for _, f := range files {
 		if time.Since(f.Modified) < quietAfter {
@@ -201,19 +203,19 @@ func foundOf(src transcript.Source, files []transcript.File) []found {
 			quiet = append(quiet, f)
 		}
 	}
-	var out []found
+	var out []Batch
 	if len(fresh) > 0 {
-		out = append(out, found{src, fresh, false})
+		out = append(out, Batch{src, fresh, false})
 	}
 	if len(quiet) > 0 {
-		out = append(out, found{src, quiet, true})
+		out = append(out, Batch{src, quiet, true})
 	}
 	return out
 }
 
 // changed ingests the files at paths and returns the paths that it does not
 // know, of which only a scan can say whose they are.
-func (k *keeper) changed(ctx context.Context, known map[string]transcript.File, paths []string) (strange []string) {
+func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, paths []string) (strange []string) {
 	bySource := map[string][]transcript.File{}
 	for _, path := range paths {
 		f, ok := known[path]
@@ -225,49 +227,64 @@ func (k *keeper) changed(ctx context.Context, known map[string]transcript.File, 
 		f.Size, f.Modified = info.Size(), info.ModTime()
 		bySource[f.Source] = append(bySource[f.Source], f)
 	}
-	for _, src := range k.sources {
+	var work []Batch
+	for _, src := range k.Sources {
 		if files := bySource[src.Name()]; len(files) > 0 {
-			k.ingest(ctx, src, files, false, len(files), 0)
+			work = append(work, Batch{src, files, false})
 		}
 	}
-	k.tell(nil, true)
+	k.ingest(ctx, work, len(paths))
 	return strange
 }
 
-func (k *keeper) ingest(ctx context.Context, src transcript.Source, files []transcript.File, final bool, total, before int) {
-	db, err := k.open(ctx)
-	if err != nil {
-		k.log.Error().Err(err).Msg("open archive")
+// ingest works through the batches, which hold total files.
+func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) {
+	defer debug.FreeOSMemory() // a backfill's garbage must not stay with an idle server
+	defer func() { k.tell(&backlog{}, true) }()
+	if len(work) == 0 {
 		return
 	}
-	report, err := db.Ingest(ctx, src, files, final, func(p transcript.Progress) {
-		k.tell(&backlog{Files: total, Done: before + p.FilesDone}, false)
-	})
-	if err != nil && ctx.Err() == nil {
-		k.log.Error().Str("source", src.Name()).Err(err).Msg("ingest")
+	k.tell(&backlog{Files: total}, true)
+	db, err := k.Open(ctx)
+	if err != nil {
+		k.Log.Error().Err(err).Msg("open archive")
+		return
 	}
-	for _, p := range report.Problems {
-		k.log.Info().Str("path", p.Path).Int("line", p.Line).Str("reason", p.Reason).Msg("not read")
+	done := 0
+	for _, b := range work {
+		report, err := db.Ingest(ctx, b.Source, b.Files, b.Final, func(p transcript.Progress) {
+			k.tell(&backlog{Files: total, Done: done + p.FilesDone}, false)
+		})
+		done += len(b.Files)
+		if err != nil && ctx.Err() == nil {
+			k.Log.Error().Str("source", b.Source.Name()).Err(err).Msg("ingest")
+		}
+		for _, p := range report.Problems {
+			k.Log.Info().Str("path", p.Path).Int("line", p.Line).Str("reason", p.Reason).Msg("not read")
+		}
+		if report.Messages > 0 {
+			k.Log.Info().Str("source", b.Source.Name()).Int("files", report.Files).Int("messages", report.Messages).Msg("archived")
+		}
 	}
-	if report.Messages > 0 {
-		k.log.Info().Str("source", src.Name()).Int("files", report.Files).Int("messages", report.Messages).Msg("archived")
+	if err := db.Close(); err != nil {
+		k.Log.Error().Err(err).Msg("close archive")
 	}
 }
 
 // tell keeps the state for searches of this process, and now and then for
 // those of others.
-func (k *keeper) tell(b *backlog, now bool) {
+func (k *Keeper) tell(b *backlog, now bool) {
 	k.state.Store(b)
 	if !now && time.Since(k.told) < tellEvery {
 		return
 	}
 	k.told = time.Now()
-	raw, err := json.Marshal(cmp.Or(b, &backlog{}))
+	raw, err := json.Marshal(b)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(k.folder, "ingest.json"), raw, 0o600)
+		err = os.WriteFile(filepath.Join(k.Folder, "ingest.json"), raw, 0o600)
 	}
 	if err != nil {
-		k.log.Warn().Err(err).Msg("tell what is pending")
+		k.Log.Warn().Err(err).Msg("tell what is pending")
 	}
 }
 
