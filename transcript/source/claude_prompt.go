@@ -302,8 +302,8 @@ func (p *claudePass) deliverOne(i int) error {
 	return p.deliver(claudeLine{SessionID: word(q.Session), At: q.At}, transcript.Message{UID: q.UID, Role: transcript.UserRole, Content: q.Text})
 }
 
-// deliverQueued delivers, at the end of a finished file, what still waits.
-func (p *claudePass) deliverQueued() error {
+// end delivers, of a finished file, the prompts that still wait.
+func (p *claudePass) end() error {
 	for i := range p.st.Queued {
 		if !p.st.Queued[i].Delivered {
 			if err := p.deliverOne(i); err != nil {

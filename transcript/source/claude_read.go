@@ -3,40 +3,30 @@ package source
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
-// How often a reader says how far it is: whichever comes first.
-const (
-	markBytes    = 4 << 20
-	markMessages = 2000
-)
-
 // What a state holds at most, so that it stays small.
 const (
-	maxCounters = 1 << 13
-	maxLeaves   = 256
-	maxTools    = 1 << 10
-	maxPrompts  = 64
-	maxQueued   = 32
+	maxLeaves  = 256
+	maxTools   = 1 << 10
+	maxPrompts = 64
+	maxQueued  = 32
 )
 
 // claudeState is what a later read needs to go on where this one stops.
 type claudeState struct {
-	Tally    transcript.Tally          `json:"tally"`
-	Line     int                       `json:"line"`
-	Session  string                    `json:"session,omitempty"` // named by the last line that named one
-	Known    map[string]*claudeSession `json:"known,omitempty"`
-	Tools    map[string]string         `json:"tools,omitempty"`   // calls without a result yet: id, name
-	Prompts  []claudePrompt            `json:"prompts,omitempty"` // the latest, to see a rewind
-	Queued   []claudeQueued            `json:"queued,omitempty"`
-	Counters map[string]int            `json:"counters,omitempty"` // of messages without any id
-	Leaves   map[string]string         `json:"leaves,omitempty"`   // titles by a line not seen yet
-	Tip      [2]string                 `json:"tip"`                // the latest line's uuid, and its message
+	Session string                    `json:"session,omitempty"` // named by the last line that named one
+	Known   map[string]*claudeSession `json:"known,omitempty"`
+	Tools   map[string]string         `json:"tools,omitempty"`   // calls without a result yet: id, name
+	Prompts []claudePrompt            `json:"prompts,omitempty"` // the latest, to see a rewind
+	Queued  []claudeQueued            `json:"queued,omitempty"`
+	Counter counter                   `json:"counter,omitempty"` // of messages without any id
+	Leaves  map[string]string         `json:"leaves,omitempty"`  // titles by a line not seen yet
+	Tip     [2]string                 `json:"tip"`               // the latest line's uuid, and its message
 }
 
 // claudeSession is what was announced of a session.
@@ -67,13 +57,9 @@ type claudeQueued struct {
 
 // claudePass is one read of one file.
 type claudePass struct {
-	ctx   context.Context
-	path  string
-	kind  claudeKind
-	sink  transcript.Sink
-	final bool
-	in    *lines
-	st    claudeState
+	*pass
+	kind claudeKind
+	st   claudeState
 
 	open     *transcript.Message // an assistant message whose further lines may follow
 	openLine claudeLine
@@ -82,24 +68,14 @@ type claudePass struct {
 	uids     map[string]string // a line's uuid: the id of the message it became or hangs on
 	roots    map[string]string // git roots of folders
 	agents   map[string]bool   // whether a subagent has a file of its own
-	pending  int               // messages since the last mark
-	marked   int64
 }
 
 // Read implements [transcript.Source].
 func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cursor, final bool, sink transcript.Sink) error {
-	p := claudePass{ctx: ctx, path: f.Path, kind: kindOf(f.Path), sink: sink, final: final,
-		seen: map[uint64]bool{}, uids: map[string]string{}, roots: map[string]string{}, agents: map[string]bool{}}
-	if !state(from, &p.st) {
-		p.st, from = claudeState{}, transcript.Cursor{}
-	}
-	in, err := openLines(f.Path, from.Offset, p.st.Tally)
-	if err != nil {
+	p := claudePass{kind: kindOf(f.Path), seen: map[uint64]bool{}, uids: map[string]string{}, roots: map[string]string{}, agents: map[string]bool{}}
+	var err error
+	if p.pass, err = openPass(ctx, f, from, final, sink, &p.st); err != nil {
 		return fmt.Errorf("read claude code session: %w", err)
-	}
-	defer in.Close()
-	if in.offset == 0 {
-		p.st = claudeState{}
 	}
 	if p.st.Known == nil {
 		p.st.Known = map[string]*claudeSession{}
@@ -107,88 +83,11 @@ func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cur
 	if p.st.Tools == nil {
 		p.st.Tools = map[string]string{}
 	}
-	if p.st.Counters == nil {
-		p.st.Counters = map[string]int{}
-	}
 	p.uids[p.st.Tip[0]] = p.st.Tip[1]
-	p.in, p.marked, in.no = in, in.offset, p.st.Line
-	if err := p.run(); err != nil {
+	if err := p.run(&p, &p.st); err != nil {
 		return fmt.Errorf("read claude code session: %w", err)
 	}
 	return nil
-}
-
-func (p *claudePass) run() error {
-	var kept []byte // the state before a torn last line
-	for {
-		if err := p.ctx.Err(); err != nil {
-			return err
-		}
-		line, tooLong, err := p.in.next(p.final)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if p.in.torn {
-			if kept, err = p.save(); err != nil {
-				return err
-			}
-		}
-		vals, reason := p.in.values(line, tooLong)
-		if reason != "" {
-			p.sink.Problem(p.in.no, reason)
-		}
-		for _, v := range vals {
-			if err := p.value(v); err != nil {
-				return err
-			}
-		}
-		if p.in.offset-p.marked >= markBytes || p.pending >= markMessages {
-			if err := p.mark(nil); err != nil {
-				return err
-			}
-		}
-	}
-	if p.final {
-		if err := p.deliverQueued(); err != nil {
-			return err
-		}
-	}
-	return p.mark(kept)
-}
-
-// save encodes the state, with everything read so far delivered.
-func (p *claudePass) save() ([]byte, error) {
-	if err := p.flush(); err != nil {
-		return nil, err
-	}
-	p.st.Tally, p.st.Line = p.in.tally, p.in.no
-	if p.in.torn {
-		p.st.Line--
-	}
-	c, err := p.in.cursor(p.st)
-	return c.State, err
-}
-
-// mark tells the sink how far the file is read. kept, when not nil, is the
-// state to go on from: that before a torn line.
-func (p *claudePass) mark(kept []byte) error {
-	now, err := p.save()
-	if err != nil {
-		return err
-	}
-	if kept == nil {
-		kept = now
-	}
-	c, err := p.in.cursor(nil)
-	if err != nil {
-		return err
-	}
-	c.State = kept
-	p.pending, p.marked = 0, p.in.offset
-	return p.sink.Mark(c, p.in.tally)
 }
 
 // claudeLine is one line; what differs by type stays raw.

@@ -2,10 +2,8 @@ package source
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -47,30 +45,14 @@ func (p *claudePass) send(l claudeLine, m transcript.Message) error {
 	m.Content, m.Reasoning = clean(m.Content), clean(m.Reasoning)
 	unfence(&m)
 	if m.UID == "" {
-		m.UID = p.madeID(m)
+		m.UID = p.st.Counter.id(m)
 	}
 	if l.UUID != "" {
 		p.alias(l.UUID, m.UID)
 	}
 	m.Global = isGlobalID(m.UID) || l.ForkedFrom.SessionID != ""
 	p.st.Known[id].Last = m.UID
-	p.pending++
-	return p.sink.Message(m)
-}
-
-// madeID makes an id for a message that has none. With a time, an equal
-// message is the same one; without, it is the next one.
-func (p *claudePass) madeID(m transcript.Message) string {
-	h := hashOf(string(m.Role), m.Content, m.ToolCallID)
-	if !m.At.IsZero() {
-		return fmt.Sprintf("t%x.%x", m.At.UnixMilli(), h)
-	}
-	key := strconv.FormatUint(h, 16)
-	if len(p.st.Counters) > maxCounters {
-		clear(p.st.Counters)
-	}
-	p.st.Counters[key]++
-	return "h" + key + "." + strconv.Itoa(p.st.Counters[key])
+	return p.message(m)
 }
 
 // announce tells the sink what is new about a session.

@@ -76,3 +76,5 @@ func checkFacts(t *testing.T, src transcript.Source, prefix string) {
 }
 
 func TestClaudeFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, Claude{}, "claude-code") }
+
+func TestCodexFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, Codex{}, "codex") }

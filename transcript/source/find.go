@@ -99,16 +99,16 @@ func headValues(path string, n int) [][]byte {
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
 	l := &lines{file: f, max: MaxLine}
+	defer l.Close()
 	if l.start() != nil {
 		return nil
 	}
-	if !l.utf16 {
+	if !l.whole {
 		l.r = bufio.NewReader(io.LimitReader(l.r, sniffBytes*16))
 	}
 	var vals [][]byte
-	for i := 0; i < 4*n && len(vals) < n; i++ {
+	for i := 0; i < 4*n+16 && len(vals) < n; i++ {
 		line, _, err := l.next(true)
 		if err != nil {
 			break

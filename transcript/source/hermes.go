@@ -75,7 +75,7 @@ func (h Hermes) Read(ctx context.Context, f transcript.File, from transcript.Cur
 	case filepath.Ext(f.Path) == ".json":
 		err = readHermesJSON(ctx, f.Path, sink)
 	default:
-		err = readHermesLines(ctx, f.Path, from, final, sink)
+		err = readHermesLines(ctx, f, final, sink)
 	}
 	if err != nil {
 		return fmt.Errorf("read hermes sessions: %w", err)

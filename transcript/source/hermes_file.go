@@ -294,70 +294,53 @@ func (h hermesMessage) deliver(session, dir string, n numberer, sink transcript.
 	return sink.Message(m)
 }
 
-// readHermesLines reads sessions/<id>.jsonl: a session_meta line, then one
-// message a line; or an export, one session a line. It is read whole each
-// time, because identities count equal messages from the start.
-func readHermesLines(ctx context.Context, path string, from transcript.Cursor, final bool, sink transcript.Sink) error {
-	in, err := openLines(path, 0, transcript.Tally{})
-	if err != nil {
+// hermesLines reads sessions/<id>.jsonl: a session_meta line, then one message
+// a line; or an export, one session a line. It is read whole each time,
+// because identities count equal messages from the start.
+type hermesLines struct {
+	*pass
+	session, dir string
+	announced    bool
+	n            numberer
+}
+
+func readHermesLines(ctx context.Context, f transcript.File, final bool, sink transcript.Sink) error {
+	r := hermesLines{session: hermesID(strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))), n: numberer{}}
+	var err error
+	if r.pass, err = openPass(ctx, f, transcript.Cursor{}, final, sink, nil); err != nil {
 		return err
 	}
-	defer in.Close()
-	session := hermesID(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-	dir, n := "", numberer{}
-	announced := false
-	for {
-		line, tooLong, err := in.next(final)
-		if err == io.EOF {
-			break
+	return r.run(&r, nil)
+}
+
+func (r *hermesLines) flush() error { return nil }
+func (r *hermesLines) end() error   { return nil }
+
+func (r *hermesLines) value(v []byte) error {
+	var h hermesMessage
+	var d hermesDocument
+	if decode(v, &h) != nil || decode(v, &d) != nil {
+		return nil
+	}
+	r.in.count(h.Role, string(h.SessionID))
+	switch {
+	case len(d.Messages) > 0:
+		_, err := d.deliver(r.ctx, r.path, r.sink)
+		return err
+	case h.Role == "session_meta":
+		if h.SessionID != "" {
+			r.session = hermesID(string(h.SessionID))
 		}
-		if err != nil {
+		r.dir, r.announced = h.Cwd, true
+		return r.sink.Session(transcript.Session{ID: r.session, Dir: r.dir, Model: h.Model, Surface: h.Platform, StartedAt: h.Timestamp.Time, SourcePath: r.path})
+	case h.Role == "":
+		return nil
+	}
+	if !r.announced {
+		r.announced = true
+		if err := r.sink.Session(transcript.Session{ID: r.session, SourcePath: r.path}); err != nil {
 			return err
 		}
-		vals, reason := in.values(line, tooLong)
-		if reason != "" {
-			sink.Problem(in.no, reason)
-		}
-		for _, v := range vals {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			var h hermesMessage
-			var d hermesDocument
-			if decode(v, &h) != nil || decode(v, &d) != nil {
-				continue
-			}
-			in.count(h.Role, string(h.SessionID))
-			switch {
-			case len(d.Messages) > 0:
-				if _, err := d.deliver(ctx, path, sink); err != nil {
-					return err
-				}
-				continue
-			case h.Role == "session_meta":
-				if h.SessionID != "" {
-					session = hermesID(string(h.SessionID))
-				}
-				dir = h.Cwd
-				s := transcript.Session{ID: session, Dir: dir, Model: h.Model, Surface: h.Platform, StartedAt: h.Timestamp.Time, SourcePath: path}
-				if err := sink.Session(s); err != nil {
-					return err
-				}
-				announced = true
-				continue
-			case h.Role == "":
-				continue
-			}
-			if !announced {
-				announced = true
-				if err := sink.Session(transcript.Session{ID: session, SourcePath: path}); err != nil {
-					return err
-				}
-			}
-			if err := h.deliver(session, dir, n, sink); err != nil {
-				return err
-			}
-		}
 	}
-	return sink.Mark(transcript.Cursor{Offset: in.offset}, in.tally)
+	return h.deliver(r.session, r.dir, r.n, r.sink)
 }

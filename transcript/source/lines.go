@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -32,11 +33,12 @@ type lines struct {
 	// offset counts the bytes of all whole lines read so far. It never passes
 	// a torn last line.
 	offset int64
-	utf16  bool // offsets mean nothing: the file is read whole each time
+	whole  bool // offsets mean nothing: the file is read whole each time
 	torn   bool // the line just returned has no '\n'
 	no     int  // the line just returned, from 1
 
 	file *os.File
+	zstd *zstd.Decoder
 	r    *bufio.Reader
 	buf  []byte
 	max  int
@@ -62,14 +64,15 @@ func (l *lines) start() error {
 		return err
 	}
 	l.size = st.Size()
-	head := make([]byte, 3)
+	head := make([]byte, 4)
 	n, err := l.file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
 	head = head[:n]
-	l.utf16 = bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF})
-	if l.utf16 {
+	utf16 := bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF})
+	packed := bytes.Equal(head, []byte{0x28, 0xB5, 0x2F, 0xFD})
+	if l.whole = utf16 || packed; l.whole {
 		l.offset, l.tally = 0, transcript.Tally{}
 	}
 	if l.offset == 0 && bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")) {
@@ -79,8 +82,14 @@ func (l *lines) start() error {
 		return err
 	}
 	var in io.Reader = l.file
-	if l.utf16 {
+	switch {
+	case utf16:
 		in = transform.NewReader(l.file, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+	case packed:
+		if l.zstd, err = zstd.NewReader(l.file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(1<<27)); err != nil {
+			return err
+		}
+		in = l.zstd
 	}
 	l.r = bufio.NewReaderSize(in, 256<<10)
 	if l.tally.Types == nil {
@@ -90,7 +99,23 @@ func (l *lines) start() error {
 }
 
 // Close closes the file.
-func (l *lines) Close() error { return l.file.Close() }
+func (l *lines) Close() error {
+	if l.zstd != nil {
+		l.zstd.Close()
+	}
+	return l.file.Close()
+}
+
+// fresh tells whether reading begins at the file's beginning.
+func (l *lines) fresh() bool { return l.whole || l.offset <= 3 }
+
+// position returns what a cursor says of how far the file was read.
+func (l *lines) position() int64 {
+	if l.whole {
+		return l.size
+	}
+	return l.offset
+}
 
 // next returns the next line without its end; valid until the next call. A
 // torn last line is returned only when final. io.EOF says that there is no
@@ -180,25 +205,15 @@ func (l *lines) count(typ, session string) {
 	}
 }
 
-// cursor returns how far the file was read, with the source's own state.
-func (l *lines) cursor(own any) (transcript.Cursor, error) {
-	raw, err := json.Marshal(own)
-	if err != nil {
-		return transcript.Cursor{}, fmt.Errorf("encode cursor: %w", err)
-	}
-	c := transcript.Cursor{Offset: l.offset, State: raw}
-	if l.utf16 {
-		c.Offset = l.size
-	}
-	return c, nil
-}
-
 // splitValues returns the JSON values that stand in a line one after the
 // other. Where one is broken, it looks for whole ones after it that reach to
 // the end of the line.
 func splitValues(line []byte) (vals [][]byte, reason string) {
 	if json.Valid(line) {
 		return [][]byte{line}, ""
+	}
+	if mended := mendEscapes(line); mended != nil && json.Valid(mended) {
+		return [][]byte{mended}, ""
 	}
 	vals, rest, err := wholeValues(line)
 	if err == nil {
@@ -228,6 +243,39 @@ func splitValues(line []byte) (vals [][]byte, reason string) {
 		i++
 	}
 	return vals, reason
+}
+
+// mendEscapes returns a line in which a backslash that begins no escape of
+// JSON's stands for itself, nil when there is none. Tools that rewrite
+// transcripts leave such.
+func mendEscapes(line []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i+1 < len(line); i++ {
+		if line[i] != '\\' {
+			continue
+		}
+		switch c := line[i+1]; {
+		case c == 'u' && i+5 < len(line) && isHex(line[i+2:i+6]), bytes.IndexByte([]byte(`"\/bfnrt`), c) >= 0:
+			i++
+		default:
+			out = append(append(out, line[done:i]...), '\\', '\\')
+			done = i + 1
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return append(out, line[done:]...)
+}
+
+func isHex(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
 }
 
 // tail appends the values of b when they fill it to its end.

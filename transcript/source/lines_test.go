@@ -34,6 +34,7 @@ func TestALineGivesItsValues(t *testing.T) {
 		{"NUL bytes between values", `{"a":1}` + "\x00\x00" + `{"b":2}`, []string{`{"a":1}`, `{"b":2}`}, false},
 		{"deep nesting", deep, []string{deep}, false},
 		{"separators of other scripts inside a string", "{\"a\":\"x\u2028y\u0085z\"}", []string{"{\"a\":\"x\u2028y\u0085z\"}"}, false},
+		{"a backslash that escapes nothing", `{"a":"C:\Users\demo\u12 \n"}`, []string{`{"a":"C:\\Users\\demo\\u12 \n"}`}, false},
 		{"a value that is no object", `"massive error"`, []string{`"massive error"`}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -147,7 +148,7 @@ func FuzzLines(f *testing.F) {
 		if l.offset > int64(len(content)) {
 			t.Fatalf("offset %d beyond %d", l.offset, len(content))
 		}
-		if !l.utf16 && l.offset > 3 && content[l.offset-1] != '\n' {
+		if !l.whole && l.offset > 3 && content[l.offset-1] != '\n' {
 			t.Fatalf("offset %d is not after a whole line", l.offset)
 		}
 	})
