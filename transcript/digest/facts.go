@@ -86,7 +86,10 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 	}
 	failed := r != nil && (r.IsError || r.ExitCode != nil && *r.ExitCode != 0)
 	a := readArgs(c.Args)
-	kind := kindOf(c.Name)
+	kind, dir := kindOf(c.Name), a.text("workdir", "cwd", "working_directory", "workingDirectory")
+	if dir == "" {
+		dir = m.Dir
+	}
 	st := step{msg: m.ID, result: r, failed: failed}
 	switch kind {
 	case shellTool:
@@ -95,8 +98,7 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 			return
 		}
 		if patch, ok := shellPatch(cmd); ok {
-			x.patch(m, patch, failed)
-			st.do, st.say, st.changes = "patch", "applied a patch", true
+			st.do, st.say, st.changes = "patch", x.patch(m, patch, failed, dir), true
 			break
 		}
 		if refused(r) {
@@ -104,16 +106,15 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 		}
 		x.command(m, cmd, r)
 		st.do, st.say = shell.Program(cmd), cmd
-		st.alters = !shell.Looks(st.do)
+		st.alters = !shell.Looks(cmd)
 		for _, f := range shell.Files(cmd) {
 			if !failed {
-				x.file(m, f.Path, f.Action)
+				x.file(m, f.Path, f.Action, dir)
 			}
 			st.changes = st.changes || f.Action != Read
 		}
 	case patchTool:
-		x.patch(m, a.patch(c.Args), failed)
-		st.do, st.say, st.changes = "patch", "applied a patch", true
+		st.do, st.say, st.changes = "patch", x.patch(m, a.patch(c.Args), failed, dir), true
 	case readTool, editTool, createTool, deleteTool:
 		action := map[toolKind]string{readTool: Read, editTool: Edit, createTool: Create, deleteTool: Delete}[kind]
 		switch a.text("command") { // of tools that do all of it
@@ -128,7 +129,7 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 		paths := a.paths()
 		for _, p := range paths {
 			if !failed {
-				x.file(m, p, action)
+				x.file(m, p, action, dir)
 			}
 		}
 		if len(paths) > 0 {
@@ -163,15 +164,16 @@ func (x *extractor) command(m *transcript.Message, cmd string, r *transcript.Mes
 	x.facts.Commands = append(x.facts.Commands, c)
 }
 
-// file notes what was done to one, the strongest of what is known.
-func (x *extractor) file(m *transcript.Message, p, action string) {
+// file notes what was done to one, the strongest of what is known. The path
+// is relative to dir.
+func (x *extractor) file(m *transcript.Message, p, action, dir string) {
 	p = strings.TrimPrefix(p, "file://")
 	if p == "" || len(p) > 1024 || strings.ContainsAny(p, "\n*?") || strings.HasSuffix(p, "/") {
 		return
 	}
 	key := strings.ReplaceAll(p, `\`, "/")
-	if !path.IsAbs(key) && !hasDrive(key) && m.Dir != "" {
-		key = path.Join(strings.ReplaceAll(m.Dir, `\`, "/"), key)
+	if !path.IsAbs(key) && !hasDrive(key) && dir != "" {
+		key = path.Join(strings.ReplaceAll(dir, `\`, "/"), key)
 	}
 	i, ok := x.touched[key]
 	if !ok {
@@ -190,21 +192,26 @@ func hasDrive(p string) bool { return len(p) > 2 && p[1] == ':' && p[2] == '/' }
 
 var patchFile = regexp.MustCompile(`(?m)^\*\*\* (Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$|^\+\+\+ b/(\S+)`)
 
-// patch notes the files of a patch in either of two forms.
-func (x *extractor) patch(m *transcript.Message, text string, failed bool) {
-	if failed {
-		return
-	}
-	for _, f := range patchFile.FindAllStringSubmatch(text, -1) {
+// patch notes the files of a patch in either of two forms, and names it by its
+// first.
+func (x *extractor) patch(m *transcript.Message, text string, failed bool, dir string) string {
+	name := "patch"
+	for i, f := range patchFile.FindAllStringSubmatch(text, -1) {
+		p, action := f[4], Edit
 		switch {
 		case f[1] != "":
-			x.file(m, f[2], map[string]string{"Add": Create, "Update": Edit, "Delete": Delete}[f[1]])
+			p, action = f[2], map[string]string{"Add": Create, "Update": Edit, "Delete": Delete}[f[1]]
 		case f[3] != "":
-			x.file(m, f[3], Create)
-		default:
-			x.file(m, f[4], Edit)
+			p, action = f[3], Create
+		}
+		if i == 0 {
+			name += " " + p
+		}
+		if !failed {
+			x.file(m, p, action, dir)
 		}
 	}
+	return name
 }
 
 // order puts changed files before read ones.

@@ -177,5 +177,26 @@ func fileCommand(w []string) []FileAction {
 	return nil
 }
 
-// Looks tells whether a program, as Program names it, only looks.
-func Looks(program string) bool { return looks[program] }
+// looking are arguments of which a program only looks, whatever program it is.
+var looking = map[string]bool{"list": true, "ls": true, "status": true, "statuses": true, "show": true, "get": true, "info": true,
+	"help": true, "--help": true, "-h": true, "--version": true, "version": true, "describe": true, "logs": true}
+
+// Looks tells whether all that a command line runs only looks.
+func Looks(line string) bool {
+	for _, s := range lex(line) {
+		w := s.program()
+		switch {
+		case len(w) == 0 || w[0] == "cd":
+		case len(s.outputs) > 0:
+			return false
+		case len(w) > 1 && looks[path.Base(w[0])+" "+w[1]], len(w) > 1 && (looking[w[1]] || looking[w[len(w)-1]]), viewers[path.Base(w[0])]:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// viewers are programs that change nothing.
+var viewers = map[string]bool{"cat": true, "ls": true, "grep": true, "rg": true, "find": true, "head": true, "tail": true, "wc": true, "echo": true,
+	"pwd": true, "which": true, "nl": true, "tree": true, "jq": true, "stat": true, "file": true, "less": true, "printf": true, "sort": true, "test": true}
