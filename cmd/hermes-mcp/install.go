@@ -2,15 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,9 +76,18 @@ func installable(client, scope string) error {
 }
 
 func (a *app) install(ctx context.Context, how install) error {
-	command, err := a.placed(how.dryRun)
+	command, err := clients.Program(a.userHome())
 	if err != nil {
 		return err
+	}
+	if !how.dryRun {
+		copied, err := clients.Settle(command)
+		if err != nil {
+			return fmt.Errorf("put the program into its place: %w", err)
+		}
+		if copied {
+			fmt.Fprintf(a.out, "program: %s\n", command)
+		}
 	}
 	var extra []string
 	if how.noArchive {
@@ -96,7 +100,7 @@ func (a *app) install(ctx context.Context, how install) error {
 	settings := clients.ClaudeCodeSettings(a.clientPlace())
 	change, what := clients.DropHook, "hook left out"
 	if how.hooks {
-		hook := strings.Join(append([]string{quoted(command), "hook"}, quotedAll(a.serveArgs()[1:])...), " ")
+		hook := clients.CommandLine(append([]string{command, "hook"}, a.serveArgs()[1:]...)...)
 		what = "SessionStart runs " + hook
 		change = func(path string, dry bool) (clients.Outcome, error) { return clients.SetHook(path, hook, dry) }
 	}
@@ -108,40 +112,13 @@ func (a *app) install(ctx context.Context, how install) error {
 	if how.dryRun {
 		return nil
 	}
-	if err := a.verify(ctx, server); err != nil {
+	answered, err := clients.Verify(ctx, server, a.err)
+	if err != nil {
 		return fmt.Errorf("the server was written down but does not answer: %w", err)
 	}
+	fmt.Fprintf(a.out, "asked it: hermes-mcp %s answers, memory can be read\n", answered)
 	a.explain(ctx, how)
 	return nil
-}
-
-// placed returns the program's lasting place. What go run made is copied there
-// first, whole or not at all.
-func (a *app) placed(dry bool) (string, error) {
-	path, err := a.self()
-	if err != nil || dry {
-		return path, err
-	}
-	running, err := os.Executable()
-	if err != nil || path == running {
-		return path, err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	program, err := os.ReadFile(running)
-	if err != nil {
-		return "", err
-	}
-	temp := fmt.Sprintf("%s.new-%d", path, os.Getpid())
-	if err := os.WriteFile(temp, program, 0o755); err != nil {
-		return "", err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return "", errors.Join(err, os.Remove(temp))
-	}
-	fmt.Fprintf(a.out, "program: %s\n", path)
-	return path, nil
 }
 
 // serverFile is where the scope's servers are written down.
@@ -153,51 +130,28 @@ func (a *app) serverFile(scope string) string {
 }
 
 // addServer writes the server down, by Claude Code's own program where there is
-// one: it knows its file best.
+// one.
 func (a *app) addServer(ctx context.Context, server clients.Server, how install) error {
 	file := a.serverFile(how.scope)
 	what := "server " + clients.Key + " runs " + strings.Join(append([]string{server.Command}, server.Args...), " ")
-	if claude, err := exec.LookPath("claude"); err == nil && !how.dryRun {
-		entry, err := json.Marshal(map[string]any{"type": "stdio", "command": server.Command, "args": server.Args})
-		if err != nil {
-			return err
-		}
-		old, there, err := clients.ServerIn(file)
-		if err == nil && there && old.Command == server.Command && strings.Join(old.Args, "\x00") == strings.Join(server.Args, "\x00") {
-			fmt.Fprintf(a.out, "%s: unchanged\n", file)
-			return nil
-		}
-		if there {
-			err = a.runClaude(ctx, claude, "mcp", "remove", "--scope", how.scope, clients.Key)
-		} else {
-			err = nil
-		}
-		if err == nil {
-			err = a.runClaude(ctx, claude, "mcp", "add-json", "--scope", how.scope, clients.Key, string(entry))
-		}
-		if _, there, _ := clients.ServerIn(file); err == nil && there {
+	if !how.dryRun {
+		changed, err := clients.AddByCLI(ctx, how.scope, file, server)
+		switch {
+		case err == nil && changed:
 			fmt.Fprintf(a.out, "claude mcp add-json: %s\n", what)
 			return nil
+		case err == nil:
+			fmt.Fprintf(a.out, "%s: unchanged\n", file)
+			return nil
+		case !errors.Is(err, clients.ErrNoCLI):
+			fmt.Fprintf(a.err, "claude mcp did not do it (%v); writing %s\n", err, file)
 		}
-		fmt.Fprintf(a.err, "claude mcp did not do it (%v); writing %s\n", err, file)
 	}
 	out, err := clients.SetServer(file, server, how.dryRun)
 	if err != nil {
 		return err
 	}
 	a.tell(out, what, how.dryRun)
-	return nil
-}
-
-func (a *app) runClaude(ctx context.Context, claude string, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, claude, args...)
-	cmd.Stdin = nil
-	said, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("claude %s: %w: %.300s", strings.Join(args[:2], " "), err, said)
-	}
 	return nil
 }
 
@@ -213,53 +167,6 @@ func (a *app) tell(out clients.Outcome, what string, dry bool) {
 	default:
 		fmt.Fprintf(a.out, "%s: %s\n", out.Path, what)
 	}
-}
-
-// verify starts what was written down, as the client will, and asks it.
-func (a *app) verify(ctx context.Context, s clients.Server) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	// Asking must not start the archiving of everything.
-	cmd := exec.CommandContext(ctx, s.Command, append(s.Args, "--exclude-sources", "*")...)
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"hermes-mcp install","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory","arguments":{"action":"read"}}}
-`)
-	cmd.Stderr = a.err
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	answers := json.NewDecoder(io.LimitReader(pipe, 4<<20))
-	var hello struct {
-		Result struct {
-			ServerInfo struct{ Name, Version string } `json:"serverInfo"`
-		}
-	}
-	var read struct {
-		Result struct {
-			Content []struct{ Text string }
-			IsError bool
-		}
-	}
-	err = errors.Join(answers.Decode(&hello), answers.Decode(&read))
-	if _, rest := io.Copy(io.Discard, pipe); rest != nil {
-		err = errors.Join(err, rest)
-	}
-	if err = errors.Join(err, cmd.Wait()); err != nil {
-		return err
-	}
-	if hello.Result.ServerInfo.Name != "hermes-mcp" || len(read.Result.Content) == 0 {
-		return errors.New("something else answered")
-	}
-	if read.Result.IsError {
-		return errors.New(read.Result.Content[0].Text)
-	}
-	fmt.Fprintf(a.out, "asked it: hermes-mcp %s answers, memory can be read\n", hello.Result.ServerInfo.Version)
-	return nil
 }
 
 // explain says what the install means for a person's data.
@@ -301,26 +208,4 @@ func (a *app) uninstall(ctx context.Context, how install) error {
 	a.tell(out, "hook taken out", how.dryRun)
 	fmt.Fprintf(a.out, "memory and archive stay in %s\n", a.home.Path)
 	return ctx.Err()
-}
-
-// quoted is a word of the command line that Claude Code hands to a shell.
-func quoted(word string) string {
-	plain := strings.IndexFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:,=", r))
-	}) < 0
-	switch {
-	case plain && word != "":
-		return word
-	case os.PathSeparator == '\\':
-		return `"` + word + `"`
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-func quotedAll(words []string) []string {
-	out := make([]string, 0, len(words))
-	for _, w := range words {
-		out = append(out, quoted(w))
-	}
-	return out
 }

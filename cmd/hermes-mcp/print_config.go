@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +22,7 @@ func (a *app) printConfigCommand() *cobra.Command {
 				if err != nil {
 					return failure{codeUsage, err}
 				}
-				command, err := a.self()
+				command, err := clients.Program(a.userHome())
 				if err != nil {
 					return err
 				}
@@ -36,35 +34,4 @@ func (a *app) printConfigCommand() *cobra.Command {
 			})
 		},
 	}
-}
-
-// self is the path of this program as a client may start it later. The program
-// that go run made is gone by then: where the install puts it is named instead.
-func (a *app) self() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
-	}
-	if passing(path) {
-		return a.lasting()
-	}
-	return path, nil
-}
-
-// passing tells whether path is go run's own copy.
-func passing(path string) bool {
-	return strings.Contains(filepath.ToSlash(path), "/go-build") && filepath.Base(filepath.Dir(path)) == "exe"
-}
-
-// lasting is where the program is kept when it was started by go run.
-func (a *app) lasting() (string, error) {
-	home := a.userHome()
-	if home == "" {
-		return "", fmt.Errorf("no home folder to put the program into: build it with go build, then run it from there")
-	}
-	name := "hermes-mcp"
-	if os.PathSeparator == '\\' {
-		name += ".exe"
-	}
-	return filepath.Join(home, ".local", "bin", name), nil
 }

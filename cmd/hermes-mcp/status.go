@@ -8,63 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/health"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
-	"github.com/hermes-mcp/hermes-mcp/memstore"
-	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
-
-// A statusReport is what `status --json` and hermes://status say.
-type statusReport struct {
-	Version  string             `json:"version"`
-	Home     string             `json:"home"`
-	HomeFrom string             `json:"home_from"`
-	Profile  string             `json:"profile"`
-	Session  string             `json:"session"`
-	Live     []string           `json:"live_sessions"`
-	FoundBy  string             `json:"session_found_by"`
-	Project  *caller.Project    `json:"project,omitempty"`
-	Memory   []targetStatus     `json:"memory"`
-	Archive  archiveStatus      `json:"archive"`
-	Provider string             `json:"provider"`
-	Settings map[string]setting `json:"settings"`
-	Inert    []string           `json:"settings_without_effect,omitempty"`
-	Config   []settings.Problem `json:"config_problems"`
-	Notes    []string           `json:"notes,omitempty"`
-}
-
-type targetStatus struct {
-	Target  memstore.Target `json:"target"`
-	Path    string          `json:"path"`
-	Entries int             `json:"entries"`
-	Chars   int             `json:"chars"`
-	Limit   int             `json:"limit"`
-	Blocked int             `json:"blocked,omitempty"`
-	Lost    []string        `json:"lost,omitempty"` // left the file without an edit
-	Error   string          `json:"error,omitempty"`
-}
-
-type archiveStatus struct {
-	Path    string         `json:"path"`
-	Sources []sourceStatus `json:"sources"`
-	Pending string         `json:"pending,omitempty"`
-	Error   string         `json:"error,omitempty"`
-}
-
-type sourceStatus struct {
-	Source     string `json:"source"`
-	Files      int    `json:"files"`
-	Gone       int    `json:"gone"` // of those, only in the archive now
-	Sessions   int    `json:"sessions"`
-	Messages   int    `json:"messages"`
-	Pending    int    `json:"pending"`
-	Unreadable int    `json:"unreadable"`
-}
-
-// A setting that is not at its default.
-type setting struct {
-	From string `json:"from"`
-}
 
 func (a *app) statusCommand() *cobra.Command {
 	var asJSON bool
@@ -88,91 +35,35 @@ func (a *app) statusCommand() *cobra.Command {
 	return c
 }
 
-// status looks at everything and makes nothing.
-func (a *app) status(ctx context.Context) (statusReport, error) {
-	now := a.finder().Find()
-	s := statusReport{
-		Version: version(), Home: a.home.Path, HomeFrom: a.home.From, Profile: a.home.Profile,
-		Session: now.ID, Live: now.Live, FoundBy: now.How, Provider: "none",
-		Settings: map[string]setting{}, Inert: a.config.Inert, Config: a.problems,
+// subject is this home, to be looked at.
+func (a *app) subject(ctx context.Context) (health.Subject, error) {
+	store, err := a.openStore()
+	if err != nil {
+		return health.Subject{}, err
 	}
-	if s.Live == nil {
-		s.Live = []string{}
-	}
-	if s.Config == nil {
-		s.Config = []settings.Problem{}
-	}
-	for key, from := range a.config.Origins {
-		s.Settings[key] = setting{from}
+	s := health.Subject{
+		Version: version(), Home: a.home, Config: a.config, Problems: a.problems, Session: a.finder().Find(), Store: store,
+		Archive: a.archive.path, Pending: a.pending(), Sources: source.All(), Places: a.places(),
+		Clients: a.clientPlace(), HookFile: a.hookFile(),
 	}
 	if p, err := a.project(ctx); err == nil {
 		s.Project = &p
 	}
-	if a.config.WriteApproval {
-		s.Notes = append(s.Notes, "memory.write_approval is on: clients cannot edit the memory, only hermes-mcp memory can")
+	if a.archive.exists() {
+		s.Open = a.archive.open
 	}
-	if a.home.Warning != "" {
-		s.Notes = append(s.Notes, a.home.Warning)
-	}
-	store, err := a.openStore()
-	if err != nil {
-		return s, err
-	}
-	for _, t := range []memstore.Target{memstore.Memory, memstore.User} {
-		s.Memory = append(s.Memory, targetState(ctx, store, t))
-	}
-	s.Archive = a.archiveState(ctx)
 	return s, nil
 }
 
-func targetState(ctx context.Context, store *memstore.Store, t memstore.Target) targetStatus {
-	state, err := store.State(ctx, t)
-	out := targetStatus{Target: t, Path: state.Path, Entries: len(state.Entries), Chars: state.Chars, Limit: state.Limit}
-	for _, e := range state.Entries {
-		if e.Blocked != "" {
-			out.Blocked++
-		}
-	}
+func (a *app) status(ctx context.Context) (health.Report, error) {
+	s, err := a.subject(ctx)
 	if err != nil {
-		out.Error = err.Error()
-		return out
+		return health.Report{}, err
 	}
-	lost, err := store.Lost(ctx, t)
-	if err != nil {
-		out.Error = err.Error()
-	}
-	for _, e := range lost {
-		out.Lost = append(out.Lost, e.Text)
-	}
-	return out
+	return s.Report(ctx), nil
 }
 
-func (a *app) archiveState(ctx context.Context) archiveStatus {
-	out := archiveStatus{Path: a.archive.path, Sources: []sourceStatus{}, Pending: a.pending()}
-	if !a.archive.exists() {
-		return out
-	}
-	db, err := a.archive.open(ctx)
-	if err != nil {
-		out.Error = err.Error()
-		return out
-	}
-	coverage, err := db.Coverage(ctx)
-	if err != nil {
-		out.Error = err.Error()
-		return out
-	}
-	for _, c := range coverage {
-		out.Sources = append(out.Sources, covered(c))
-	}
-	return out
-}
-
-func covered(c transcript.SourceCoverage) sourceStatus {
-	return sourceStatus{c.Source, c.Files, c.Gone, c.Sessions, c.Messages, c.Pending, len(c.Unreadable)}
-}
-
-func (a *app) printStatus(s statusReport) {
+func (a *app) printStatus(s health.Report) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(a.out, "%-9s "+format+"\n", append([]any{name}, args...)...)
 	}

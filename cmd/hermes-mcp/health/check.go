@@ -1,0 +1,193 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+)
+
+// A Verdict of one check.
+type Verdict string
+
+// The Verdicts.
+const (
+	Fine Verdict = "ok"
+	Warn Verdict = "warn"
+	Bad  Verdict = "fail"
+)
+
+// A Check is one thing that doctor looked at.
+type Check struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"Verdict"`
+	Detail  string  `json:"detail"`
+}
+
+// Check checks everything, worst news not first but each beside its kin.
+func (s Subject) Check(ctx context.Context) []Check {
+	var checks []Check
+	add := func(name string, v Verdict, format string, args ...any) {
+		checks = append(checks, Check{name, v, fmt.Sprintf(format, args...)})
+	}
+	s.checkHome(add)
+	for _, p := range s.Problems {
+		add("config", Bad, "%s", p)
+	}
+	if len(s.Config.Inert) > 0 {
+		add("config", Warn, "no effect in this version: %s", strings.Join(s.Config.Inert, ", "))
+	}
+	if len(s.Problems) == 0 {
+		add("config", Fine, "%d settings are not at their default", len(s.Config.Origins))
+	}
+	s.checkMemory(ctx, add)
+	s.checkArchive(ctx, add)
+	s.checkSources(ctx, add)
+	s.checkClaude(add)
+	session := s.Session.ID
+	if session == "" {
+		session = "unknown"
+	}
+	add("session", Fine, "%s (%s)", session, s.Session.How)
+	return checks
+}
+
+type addCheck func(name string, v Verdict, format string, args ...any)
+
+func (s Subject) checkHome(add addCheck) {
+	info, err := os.Stat(s.Home.Path)
+	switch {
+	case os.IsNotExist(err):
+		add("home", Warn, "%s is not there yet; the first use makes it", s.Home.Path)
+		return
+	case err != nil:
+		add("home", Bad, "%v", err)
+		return
+	case !info.IsDir():
+		add("home", Bad, "%s is not a folder", s.Home.Path)
+		return
+	}
+	add("home", Fine, "%s (%s)", s.Home.Path, s.Home.From)
+	if s.Home.Warning != "" {
+		add("home", Warn, "%s", s.Home.Warning)
+	}
+	ours, err := os.Stat(s.Home.MCP())
+	if err == nil && ours.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		add("rights", Warn, "others can look into %s; the next start narrows it", s.Home.MCP())
+	} else if err == nil {
+		add("rights", Fine, "%s is yours alone", s.Home.MCP())
+	}
+	for _, lock := range []string{s.Home.MCP("memory.lock"), filepath.Join(s.Home.Path, "memories", "MEMORY.md.lock"), filepath.Join(s.Home.Path, "memories", "USER.md.lock")} {
+		checkLock(lock, add)
+	}
+}
+
+// checkLock tells a lock that somebody holds now: for long it would mean that
+// no edit is possible.
+func checkLock(path string, add addCheck) {
+	if _, err := os.Stat(path); err != nil {
+		return // nobody ever needed it
+	}
+	lock := flock.New(path)
+	held, err := lock.TryRLock()
+	switch {
+	case err != nil:
+		add("lock", Bad, "%s: %v", path, err)
+	case !held:
+		add("lock", Warn, "%s is held by another process just now", path)
+	default:
+		add("lock", Fine, "%s is free", path)
+		if err := lock.Unlock(); err != nil {
+			add("lock", Bad, "%s: %v", path, err)
+		}
+	}
+}
+
+// nearlyFull is when a person should consolidate, in percent.
+const nearlyFull = 90
+
+func (s Subject) checkMemory(ctx context.Context, add addCheck) {
+	for _, t := range []memstore.Target{memstore.Memory, memstore.User} {
+		s := s.target(ctx, t)
+		name := string(t)
+		switch {
+		case s.Error != "":
+			add(name, Bad, "%s", s.Error)
+			continue
+		case s.Chars > s.Limit:
+			add(name, Warn, "%d of %d characters: over the limit, only edits that shorten it are taken", s.Chars, s.Limit)
+		case s.Limit > 0 && s.Chars*100 >= s.Limit*nearlyFull:
+			add(name, Warn, "%d of %d characters: nearly full", s.Chars, s.Limit)
+		default:
+			add(name, Fine, "%d entries, %d of %d characters, %s", s.Entries, s.Chars, s.Limit, s.Path)
+		}
+		if s.Blocked > 0 {
+			add(name, Warn, "%d entries are masked in prompts, for they read like an attack", s.Blocked)
+		}
+		for _, text := range s.Lost {
+			add(name, Warn, "left the file without an edit: %.80s (hermes-mcp memory history, then memory restore EDIT)", text)
+		}
+	}
+}
+
+func (s Subject) checkArchive(ctx context.Context, add addCheck) {
+	now := s.archive(ctx)
+	switch {
+	case now.Error != "":
+		add("archive", Bad, "%s", now.Error)
+	case now.Pending != "":
+		add("archive", Warn, "%s", now.Pending)
+	}
+	for _, c := range now.Sources {
+		v := Fine
+		if c.Unreadable > 0 {
+			v = Warn
+		}
+		add("archive", v, "%s: %d sessions, %d messages; of %d files %d are gone, %d unreadable", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Unreadable)
+	}
+}
+
+func (s Subject) checkSources(ctx context.Context, add addCheck) {
+	for _, src := range s.Sources {
+		files, err := src.Find(ctx, s.Places)
+		switch {
+		case err != nil:
+			add("source", Bad, "%s: %v", src.Name(), err)
+		case s.Config.Excluded(src.Name()):
+			add("source", Warn, "%s is excluded: %d files are not archived", src.Name(), len(files))
+		default:
+			add("source", Fine, "%s: %d files on this machine", src.Name(), len(files))
+		}
+	}
+}
+
+// checkClaude looks at how Claude Code starts us.
+func (s Subject) checkClaude(add addCheck) {
+	file := clients.ClaudeCodeServers(s.Clients)
+	server, there, err := clients.ServerIn(file)
+	switch {
+	case os.IsNotExist(err):
+	case err != nil:
+		add("client", Bad, "%v", err)
+	case there:
+		if info, err := os.Stat(server.Command); err != nil || info.IsDir() {
+			add("client", Bad, "claude-code starts %s, which is not there; run hermes-mcp install claude-code again", server.Command)
+		} else {
+			add("client", Fine, "claude-code starts %s", server.Command)
+		}
+	default:
+		add("client", Warn, "claude-code does not know the server; run hermes-mcp install claude-code")
+	}
+	switch hook := s.HookFile; {
+	case hook != "":
+		add("hook", Fine, "%s", hook)
+	case there:
+		add("hook", Warn, "claude-code has no hook of ours: instructions carry the memory, cut to 2,000 bytes")
+	}
+}

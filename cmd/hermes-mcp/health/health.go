@@ -1,0 +1,155 @@
+// Package health looks at everything that hermes-mcp keeps on a machine, for
+// status, doctor and the resource hermes://status. It changes and makes nothing.
+package health
+
+import (
+	"context"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+// A Subject is what is looked at.
+type Subject struct {
+	Version  string
+	Home     settings.Home
+	Config   settings.Config
+	Problems []settings.Problem
+	Session  caller.Current
+	Project  *caller.Project // nil when there is none
+	Store    *memstore.Store
+	Archive  string                                            // its path
+	Open     func(ctx context.Context) (*transcript.DB, error) // nil when there is no archive yet
+	Pending  string                                            // what is not archived yet, in words
+	Sources  []transcript.Source
+	Places   transcript.Places
+	Clients  clients.Place
+	HookFile string // the settings file with our hook, "" when there is none
+}
+
+// A Report is what `status --json` and hermes://status say.
+type Report struct {
+	Version  string             `json:"version"`
+	Home     string             `json:"home"`
+	HomeFrom string             `json:"home_from"`
+	Profile  string             `json:"profile"`
+	Session  string             `json:"session"`
+	Live     []string           `json:"live_sessions"`
+	FoundBy  string             `json:"session_found_by"`
+	Project  *caller.Project    `json:"project,omitempty"`
+	Memory   []Target           `json:"memory"`
+	Archive  Archive            `json:"archive"`
+	Provider string             `json:"provider"`
+	Settings map[string]From    `json:"settings"`
+	Inert    []string           `json:"settings_without_effect,omitempty"`
+	Config   []settings.Problem `json:"config_problems"`
+	Notes    []string           `json:"notes,omitempty"`
+}
+
+// A Target is one of the curated files.
+type Target struct {
+	Target  memstore.Target `json:"target"`
+	Path    string          `json:"path"`
+	Entries int             `json:"entries"`
+	Chars   int             `json:"chars"`
+	Limit   int             `json:"limit"`
+	Blocked int             `json:"blocked,omitempty"`
+	Lost    []string        `json:"lost,omitempty"` // left the file without an edit
+	Error   string          `json:"error,omitempty"`
+}
+
+// An Archive is what is archived.
+type Archive struct {
+	Path    string   `json:"path"`
+	Sources []Source `json:"sources"`
+	Pending string   `json:"pending,omitempty"`
+	Error   string   `json:"error,omitempty"`
+}
+
+// A Source is what is archived of one agent.
+type Source struct {
+	Source     string `json:"source"`
+	Files      int    `json:"files"`
+	Gone       int    `json:"gone"` // of those, only in the archive now
+	Sessions   int    `json:"sessions"`
+	Messages   int    `json:"messages"`
+	Pending    int    `json:"pending"`
+	Unreadable int    `json:"unreadable"`
+}
+
+// A From says where a setting that is not at its default came from.
+type From struct {
+	From string `json:"from"`
+}
+
+// Report looks at everything.
+func (s Subject) Report(ctx context.Context) Report {
+	r := Report{
+		Version: s.Version, Home: s.Home.Path, HomeFrom: s.Home.From, Profile: s.Home.Profile,
+		Session: s.Session.ID, Live: s.Session.Live, FoundBy: s.Session.How, Project: s.Project, Provider: "none",
+		Settings: map[string]From{}, Inert: s.Config.Inert, Config: s.Problems,
+		Memory: []Target{s.target(ctx, memstore.Memory), s.target(ctx, memstore.User)}, Archive: s.archive(ctx),
+	}
+	if r.Live == nil {
+		r.Live = []string{}
+	}
+	if r.Config == nil {
+		r.Config = []settings.Problem{}
+	}
+	for key, from := range s.Config.Origins {
+		r.Settings[key] = From{from}
+	}
+	if s.Config.WriteApproval {
+		r.Notes = append(r.Notes, "memory.write_approval is on: clients cannot edit the memory, only hermes-mcp memory can")
+	}
+	if s.Home.Warning != "" {
+		r.Notes = append(r.Notes, s.Home.Warning)
+	}
+	return r
+}
+
+func (s Subject) target(ctx context.Context, t memstore.Target) Target {
+	state, err := s.Store.State(ctx, t)
+	out := Target{Target: t, Path: state.Path, Entries: len(state.Entries), Chars: state.Chars, Limit: state.Limit}
+	for _, e := range state.Entries {
+		if e.Blocked != "" {
+			out.Blocked++
+		}
+	}
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	lost, err := s.Store.Lost(ctx, t)
+	if err != nil {
+		out.Error = err.Error()
+	}
+	for _, e := range lost {
+		out.Lost = append(out.Lost, e.Text)
+	}
+	return out
+}
+
+func (s Subject) archive(ctx context.Context) Archive {
+	out := Archive{Path: s.Archive, Sources: []Source{}, Pending: s.Pending}
+	if s.Open == nil {
+		return out
+	}
+	db, err := s.Open(ctx)
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	coverage, err := db.Coverage(ctx)
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	for _, c := range coverage {
+		out.Sources = append(out.Sources, Source{c.Source, c.Files, c.Gone, c.Sessions, c.Messages, c.Pending, len(c.Unreadable)})
+	}
+	return out
+}
