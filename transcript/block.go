@@ -1,41 +1,21 @@
 package transcript
 
-import "encoding/binary"
+import "github.com/hermes-mcp/hermes-mcp/transcript/index"
 
-const (
-	blockSlots = 64
-	slotSize   = 8
-)
-
-// The first byte of a slot: who spoke, and what state the message is in.
-const (
-	roleMask   = 0x0f
-	roleHeader = 15 // the session itself
-
-	slotIndexed   = 1 << 4
-	slotCompacted = 1 << 5
-	slotOffPath   = 1 << 6
-)
-
-// roles gives each role its code, the index.
-var roles = []Role{"", UserRole, Assistant, Tool, System, Summary}
-
-func roleCode(r Role) byte {
-	for i, known := range roles {
-		if r == known {
-			return byte(i)
-		}
-	}
-	return 0
+// A block is the piece of the id space that a session is filling.
+type block struct {
+	id, session int64
+	slots       []byte
+	fresh       bool // not in the table yet
 }
 
 // takeID gives the next id of sess to a message described by slot.
-func (s *store) takeID(sess *sessionRow, slot [slotSize]byte) (int64, error) {
+func (s *store) takeID(sess *sessionRow, slot [index.SlotSize]byte) (int64, error) {
 	b, err := s.block(sess)
 	if err != nil {
 		return 0, err
 	}
-	if len(b.slots) == blockSlots*slotSize {
+	if len(b.slots) == index.BlockSlots*index.SlotSize {
 		if err := s.writeBlock(b); err != nil {
 			return 0, err
 		}
@@ -43,7 +23,7 @@ func (s *store) takeID(sess *sessionRow, slot [slotSize]byte) (int64, error) {
 			return 0, err
 		}
 	}
-	id := b.id*blockSlots + int64(len(b.slots)/slotSize)
+	id := b.id*index.BlockSlots + int64(len(b.slots)/index.SlotSize)
 	b.slots = append(b.slots, slot[:]...)
 	return id, nil
 }
@@ -58,7 +38,7 @@ func (s *store) block(sess *sessionRow) (*block, error) {
 	err := s.row("SELECT id, slots FROM block WHERE session = ? ORDER BY id DESC LIMIT 1", []any{sess.id}, &b.id, &b.slots)
 	if noRows(err) {
 		if b, err = s.newBlock(sess.id); err == nil {
-			b.slots = append(b.slots, make([]byte, slotSize)...)
+			b.slots = append(b.slots, make([]byte, index.SlotSize)...)
 		}
 	}
 	if err != nil {
@@ -89,13 +69,13 @@ func (s *store) writeBlock(b *block) error {
 }
 
 // setSlot replaces the slot of a message that is there.
-func (s *store) setSlot(session, id int64, slot [slotSize]byte) error {
-	at := int(id%blockSlots) * slotSize
-	if b, ok := s.blocks[session]; ok && b.id == id/blockSlots {
+func (s *store) setSlot(session, id int64, slot [index.SlotSize]byte) error {
+	at := int(id%index.BlockSlots) * index.SlotSize
+	if b, ok := s.blocks[session]; ok && b.id == id/index.BlockSlots {
 		copy(b.slots[at:], slot[:])
 		return nil
 	}
-	b := &block{id: id / blockSlots, session: session}
+	b := &block{id: id / index.BlockSlots, session: session}
 	if err := s.row("SELECT slots FROM block WHERE id = ?", []any{b.id}, &b.slots); err != nil {
 		return err
 	}
@@ -103,22 +83,11 @@ func (s *store) setSlot(session, id int64, slot [slotSize]byte) error {
 	return s.writeBlock(b)
 }
 
-// slotOf describes a message in 8 bytes for the directory: role and state,
-// number of terms, time.
-func slotOf(m *Message, size int) (b [slotSize]byte) {
-	b[0] = roleCode(m.Role)
-	if size > 0 {
-		b[0] |= slotIndexed
-	}
-	if m.Compacted {
-		b[0] |= slotCompacted
-	}
-	if m.OffPath {
-		b[0] |= slotOffPath
-	}
-	binary.LittleEndian.PutUint16(b[2:], uint16(min(size, 1<<16-1)))
+// slotOf describes a message with so many terms for the index's directory.
+func slotOf(m *Message, size int) [index.SlotSize]byte {
+	s := index.Slot{Role: string(m.Role), Indexed: size > 0, Compacted: m.Compacted, OffPath: m.OffPath, Tokens: size}
 	if !m.At.IsZero() {
-		binary.LittleEndian.PutUint32(b[4:], uint32(max(0, m.At.Unix())))
+		s.At = m.At.Unix()
 	}
-	return b
+	return s.Encode()
 }

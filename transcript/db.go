@@ -17,6 +17,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
 
 const (
@@ -47,7 +49,7 @@ type DB struct {
 	stmts  map[string]*sql.Stmt // of write
 	strict bool                 // synchronous is FULL
 
-	dir directory
+	index *index.Index
 }
 
 // Open opens or makes the archive at path, its folder too, applying
@@ -67,6 +69,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		"_pragma=query_only(1)", "_pragma=temp_store(memory)")); err != nil {
 		return nil, errors.Join(fmt.Errorf("open archive: %w", err), db.pool.Close())
 	}
+	db.index = index.New(db.read)
 	db.read.SetMaxOpenConns(readers)
 	db.read.SetMaxIdleConns(readers)
 	if err := db.start(ctx); err != nil {

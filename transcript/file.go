@@ -27,13 +27,14 @@ type fileRow struct {
 	print          int64
 	tally          Tally
 	problems       []Problem
+	final          bool
 	gone           bool
 }
 
 // files returns the known files of a source by path.
 func (db *DB) files(ctx context.Context, source string) (out map[string]fileRow, err error) {
 	rows, err := db.read.QueryContext(ctx,
-		"SELECT path, size, modified, inode, position, state, print, tally, problems, gone FROM file WHERE source = ?", source)
+		"SELECT path, size, modified, inode, position, state, print, tally, problems, final, gone FROM file WHERE source = ?", source)
 	if err != nil {
 		return nil, db.explain(err)
 	}
@@ -42,7 +43,7 @@ func (db *DB) files(ctx context.Context, source string) (out map[string]fileRow,
 	for rows.Next() {
 		r := fileRow{source: source}
 		var tally, problems string
-		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &r.state, &r.print, &tally, &problems, &r.gone); err != nil {
+		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &r.state, &r.print, &tally, &problems, &r.final, &r.gone); err != nil {
 			return nil, err
 		}
 		if err := errors.Join(fromJSON(tally, &r.tally), fromJSON(problems, &r.problems)); err != nil {
@@ -72,12 +73,12 @@ func (r fileRow) save(t *tx) error {
 			return err
 		}
 	}
-	return t.exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, gone)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, final, gone)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (source, path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
 			position = excluded.position, state = excluded.state, print = excluded.print, tally = excluded.tally,
-			problems = excluded.problems, gone = excluded.gone`,
-		r.source, r.path, r.size, r.modified, r.inode, r.position, r.state, r.print, string(tally), string(problems), r.gone)
+			problems = excluded.problems, final = excluded.final, gone = excluded.gone`,
+		r.source, r.path, r.size, r.modified, r.inode, r.position, r.state, r.print, string(tally), string(problems), r.final, r.gone)
 }
 
 // enlist records files that are not known yet, so that they count as pending

@@ -112,7 +112,7 @@ func (g *ingest) file(ctx context.Context, f File, row fileRow) error {
 	}
 	node := inode(info)
 	same := row.size == f.Size && row.modified == f.Modified.UnixNano() && row.inode == node
-	if same && !row.gone && (!g.final || database(f.Path) || row.position >= f.Size) {
+	if same && !row.gone && (row.final || !g.final || database(f.Path) || row.position >= f.Size) {
 		g.report.Unchanged++
 		return nil
 	}
@@ -214,7 +214,7 @@ func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole
 	row := w.row
 	row.problems = mergeProblems(w.earlier, problems)
 	if whole {
-		row.size = f.Size
+		row.size, row.final = f.Size, w.g.final
 		var err error
 		if row.print, err = fingerprint(row.path, row.position); err != nil {
 			row.print = 0

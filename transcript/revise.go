@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"maps"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
 
 // A reading is what one pass over one file has come across, kept from batch to
@@ -83,20 +85,20 @@ func (s *store) revise(r revision) error {
 
 // flagSlots marks the slots of messages as their flags were.
 func (s *store) flagSlots(session int64, ids []int64, bit int64) error {
-	mark := byte(slotOffPath)
+	mark := byte(index.BitOffPath)
 	if bit == flagCompacted {
-		mark = slotCompacted
+		mark = index.BitCompacted
 	}
 	for len(ids) > 0 {
-		b, n := &block{id: ids[0] / blockSlots, session: session}, 0
+		b, n := &block{id: ids[0] / index.BlockSlots, session: session}, 0
 		open, ok := s.blocks[session]
 		if ok && open.id == b.id {
 			b = open
 		} else if err := s.row("SELECT slots FROM block WHERE id = ?", []any{b.id}, &b.slots); err != nil {
 			return err
 		}
-		for ; n < len(ids) && ids[n]/blockSlots == b.id; n++ {
-			b.slots[int(ids[n]%blockSlots)*slotSize] |= mark
+		for ; n < len(ids) && ids[n]/index.BlockSlots == b.id; n++ {
+			b.slots[int(ids[n]%index.BlockSlots)*index.SlotSize] |= mark
 		}
 		ids = ids[n:]
 		if b != open {

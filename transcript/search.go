@@ -5,11 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
-	"github.com/hermes-mcp/hermes-mcp/transcript/postings"
-	"github.com/hermes-mcp/hermes-mcp/transcript/rank"
+	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
 
 // A Sort orders hits.
@@ -60,7 +61,6 @@ type Answer struct {
 
 const (
 	defaultLimit = 5
-	maxMatches   = 5
 	// relevant is the share of the best score that a session must have to be
 	// listed by time instead of by rank.
 	relevant = 0.4
@@ -76,28 +76,20 @@ func (db *DB) Search(ctx context.Context, q Query) (Answer, error) {
 }
 
 func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
-	if q.Limit <= 0 {
-		q.Limit = defaultLimit
-	}
-	if err := db.dir.refresh(ctx, db); err != nil {
-		return Answer{}, err
-	}
-	f := newFilter(q)
-	if err := db.exclude(ctx, &f, q.Exclude); err != nil {
-		return Answer{}, err
-	}
-	p := newPlan(analysis.Parse(q.Text))
-	found, note, err := db.candidates(ctx, p, &f)
+	parsed := analysis.Parse(q.Text)
+	db.applyFields(&q, &parsed)
+	found, err := db.index.Search(ctx, parsed, filterOf(q))
 	if err != nil {
 		return Answer{}, err
 	}
-	lineages := fold(found)
+	lineages := fold(found.Sessions)
 	if q.Sort != ByRank {
 		lineages = byTime(lineages, q.Sort)
 	}
-	answer := Answer{More: max(0, len(lineages)-q.Limit), Note: note}
-	for _, c := range lineages[:min(q.Limit, len(lineages))] {
-		h, err := db.hydrate(ctx, p, c)
+	limit := limitOf(q)
+	answer := Answer{More: max(0, len(lineages)-limit), Note: noteOf(found)}
+	for _, s := range lineages[:min(limit, len(lineages))] {
+		h, err := db.hydrate(ctx, s)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -106,241 +98,107 @@ func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	return answer, nil
 }
 
-// exclude resolves the sessions that are live in the caller's context.
-func (db *DB) exclude(ctx context.Context, f *filter, ids []string) error {
-	f.live = make(map[int64]bool)
-	for _, id := range ids {
-		roots, err := column[int64](db.read.QueryContext(ctx, "SELECT root FROM session WHERE name = ?", id))
-		if err != nil {
-			return err
-		}
-		for _, r := range roots {
-			f.live[r] = true
-		}
+func limitOf(q Query) int {
+	if q.Limit <= 0 {
+		return defaultLimit
 	}
-	return nil
+	return q.Limit
 }
 
-// A candidate is a session that matches, scored.
-type candidate struct {
-	id, root int64
-	active   int64
-	score    float64
-	matches  []rowScore
+func filterOf(q Query) index.Filter {
+	f := index.Filter{Sources: q.Sources, Project: q.Project, Live: q.Exclude}
+	for _, r := range q.Roles {
+		f.Roles = append(f.Roles, string(r))
+	}
+	if !q.Since.IsZero() {
+		f.Since = q.Since.Unix()
+	}
+	if !q.Until.IsZero() {
+		f.Until = q.Until.Unix()
+	}
+	return f
 }
 
-type rowScore struct {
-	row   postings.Row
-	score float64
-}
-
-// candidates finds and scores the sessions that match p.
-func (db *DB) candidates(ctx context.Context, p *plan, f *filter) ([]candidate, string, error) {
-	if len(p.terms) == 0 {
-		return nil, "", nil
+// noteOf says what the reader of an answer must know.
+func noteOf(f index.Found) string {
+	var notes []string
+	if len(f.Similar) > 0 {
+		notes = append(notes, "nothing holds "+strings.Join(f.Similar, ", ")+"; words spelled alike were searched instead")
 	}
-	c, err := db.collect(ctx, p.match(true))
-	if err != nil {
-		return nil, "", err
+	if f.Partial && len(f.Sessions) > 0 {
+		notes = append(notes, "nothing matches all that was asked for; these match a part of it")
 	}
-	note := ""
-	if len(c.Rows) == 0 && p.loosen() {
-		if c, err = db.collect(ctx, p.match(false)); err != nil {
-			return nil, "", err
-		}
-		if len(c.Rows) > 0 {
-			note = "nothing matches all that was asked for; these match a part of it"
-		}
+	if f.Recent {
+		notes = append(notes, "the words are too common to look at every message; titles, first prompts and the newest messages decide")
 	}
-	if c.Stopped() {
-		note = "very many messages match; the newest were looked at first"
-	}
-	p.rows = c
-	db.dir.mu.RLock()
-	defer db.dir.mu.RUnlock()
-	return db.dir.rank(p, f), note, nil
-}
-
-const (
-	maxRows    = 60000
-	timeBudget = 60 * time.Millisecond
-)
-
-// collect runs one MATCH expression, newest messages first.
-func (db *DB) collect(ctx context.Context, match string) (*postings.Collector, error) {
-	c := &postings.Collector{Limit: maxRows, Deadline: time.Now().Add(timeBudget)}
-	arg, release := c.Register()
-	defer release()
-	rows, err := db.read.QueryContext(ctx, `SELECT 1 FROM message_fts WHERE message_fts MATCH ? AND hermes_collect(message_fts, ?) ORDER BY rowid DESC`, match, arg)
-	if err == nil {
-		_, err = column[int64](rows, nil)
-	}
-	if c.Stopped() {
-		err = ctx.Err()
-	}
-	return c, err
-}
-
-// rank scores the sessions of the rows that p collected.
-func (d *directory) rank(p *plan, f *filter) []candidate {
-	groups := make(map[int64][]postings.Row)
-	df := make([]float64, len(p.terms))
-	for _, row := range p.rows.Rows {
-		m, session, s := d.at(row.ID)
-		if s == nil {
-			continue
-		}
-		last := int32(-1)
-		for _, h := range p.rows.Of(row) {
-			if t := p.termOf(h.Phrase); t >= 0 && t != last {
-				df[t]++
-				last = t
-			}
-		}
-		if f.session(s) && f.message(s, m) {
-			groups[session] = append(groups[session], row)
-		}
-	}
-	model := rank.NewModel(d.corpus, p.weights(d.corpus, df))
-	out := make([]candidate, 0, len(groups))
-	for session, rows := range groups {
-		s := d.sessions[session]
-		turns, at := d.turns(p, s, rows)
-		scored := model.Score(turns, maxMatches)
-		c := candidate{id: session, root: s.root, active: s.active, score: scored.Score}
-		if s.automatic {
-			c.score *= automaticFactor
-		}
-		for _, b := range scored.Best {
-			c.matches = append(c.matches, rowScore{at[b.Turn], b.Score})
-		}
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.active, a.active), cmp.Compare(b.id, a.id))
-	})
-	return out
-}
-
-// How much what somebody says counts.
-const (
-	assistantFactor = 0.5
-	toolFactor      = 0.35
-	summaryFactor   = 0.5
-	offPathFactor   = 0.5
-	automaticFactor = 0.7
-)
-
-// turns lists the indexed messages of s in order, with the hits of rows, and
-// the row of each.
-func (d *directory) turns(p *plan, s *dirSession, rows []postings.Row) ([]rank.Turn, []postings.Row) {
-	slices.SortFunc(rows, func(a, b postings.Row) int { return cmp.Compare(a.ID, b.ID) })
-	var turns []rank.Turn
-	var at []postings.Row
-	for _, b := range s.blocks {
-		slots := d.blocks[b].slots
-		for i := 0; i+slotSize <= len(slots); i += slotSize {
-			m := readSlot(slots[i:])
-			if m.state&slotIndexed == 0 || m.tokens == 0 {
-				continue
-			}
-			id := b*blockSlots + int64(i/slotSize)
-			turn := rank.Turn{ID: id, Tokens: m.tokens, Factor: p.factor(m)}
-			var row postings.Row
-			for len(rows) > 0 && rows[0].ID < id {
-				rows = rows[1:]
-			}
-			if len(rows) > 0 && rows[0].ID == id {
-				row = rows[0]
-				turn.Hits = p.hits(row)
-			}
-			turns, at = append(turns, turn), append(at, row)
-		}
-	}
-	return turns, at
+	return strings.Join(notes, ". ")
 }
 
 // fold keeps the best session of each lineage, in order.
-func fold(found []candidate) []candidate {
+func fold(found []index.Session) []index.Session {
 	seen := make(map[int64]bool, len(found))
-	return slices.DeleteFunc(found, func(c candidate) bool {
-		if seen[c.root] {
+	return slices.DeleteFunc(found, func(s index.Session) bool {
+		if seen[s.Root] {
 			return true
 		}
-		seen[c.root] = true
+		seen[s.Root] = true
 		return false
 	})
 }
 
 // byTime orders those that are about as good as the best by time.
-func byTime(found []candidate, order Sort) []candidate {
+func byTime(found []index.Session, order Sort) []index.Session {
 	if len(found) == 0 {
 		return found
 	}
-	limit := found[0].score * relevant
-	kept := slices.DeleteFunc(found, func(c candidate) bool { return c.score < limit })
-	slices.SortStableFunc(kept, func(a, b candidate) int {
+	limit := found[0].Score * relevant
+	kept := slices.DeleteFunc(found, func(s index.Session) bool { return s.Score < limit })
+	slices.SortStableFunc(kept, func(a, b index.Session) int {
 		if order == ByOldest {
-			return cmp.Compare(a.active, b.active)
+			return cmp.Compare(a.Active, b.Active)
 		}
-		return cmp.Compare(b.active, a.active)
+		return cmp.Compare(b.Active, a.Active)
 	})
 	return kept
 }
 
-// hydrate reads what is returned of a candidate.
-func (db *DB) hydrate(ctx context.Context, p *plan, c candidate) (Hit, error) {
-	found, err := db.sessions(ctx, "WHERE id = ?", c.id)
+// hydrate reads what is returned of a session.
+func (db *DB) hydrate(ctx context.Context, s index.Session) (Hit, error) {
+	found, err := db.sessions(ctx, "WHERE id = ?", s.ID)
 	if err != nil {
 		return Hit{}, err
 	}
 	if len(found) == 0 {
-		return Hit{}, fmt.Errorf("session %d: %w", c.id, ErrNotFound)
+		return Hit{}, fmt.Errorf("session %d: %w", s.ID, ErrNotFound)
 	}
-	h := Hit{Session: found[0], Score: c.score}
-	var ids []int64
-	for _, r := range c.matches {
-		if r.row.ID%blockSlots != 0 || r.row.ID == 0 || !db.isHeader(r.row.ID) {
-			ids = append(ids, r.row.ID)
-		}
+	h := Hit{Session: found[0], Score: s.Score}
+	ids := make([]int64, len(s.Matches))
+	for i, m := range s.Matches {
+		ids[i] = m.Message
 	}
 	msgs, err := db.load(ctx, ids)
 	if err != nil {
 		return Hit{}, err
 	}
-	for i := range msgs {
-		m := &msgs[i]
-		for _, r := range c.matches {
-			if r.row.ID == m.ID {
-				h.Matches = append(h.Matches, Match{MessageID: m.ID, Role: m.Role, Score: r.score, Snippet: snippet(indexText(m), p.marks(r.row))})
-			}
+	for i, m := range s.Matches {
+		if i >= len(msgs) || msgs[i].ID != m.Message {
+			return Hit{}, fmt.Errorf("message %d: %w", m.Message, ErrNotFound)
 		}
+		text := indexText(&msgs[i])
+		h.Matches = append(h.Matches, Match{MessageID: m.Message, Role: msgs[i].Role, Score: m.Score, Snippet: analysis.Snippet(text, m.Marks)})
 	}
 	return h, nil
-}
-
-func (db *DB) isHeader(id int64) bool {
-	db.dir.mu.RLock()
-	defer db.dir.mu.RUnlock()
-	m, _, _ := db.dir.at(id)
-	return m.header
 }
 
 // Recent returns the sessions last active, newest first, filtered by q
 // (Text unused), lineages folded, with Preview set.
 func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
-	if q.Limit <= 0 {
-		q.Limit = defaultLimit
-	}
-	if err := db.dir.refresh(ctx, db); err != nil {
-		return nil, fmt.Errorf("recent sessions: %w", err)
-	}
-	f := newFilter(q)
-	if err := db.exclude(ctx, &f, q.Exclude); err != nil {
+	ids, err := db.index.Recent(ctx, filterOf(q), limitOf(q))
+	if err != nil {
 		return nil, fmt.Errorf("recent sessions: %w", db.explain(err))
 	}
 	var out []Session
-	for _, id := range db.dir.recent(&f, q.Limit) {
+	for _, id := range ids {
 		found, err := db.sessions(ctx, "WHERE id = ?", id)
 		if err != nil {
 			return nil, fmt.Errorf("recent sessions: %w", err)
@@ -350,27 +208,48 @@ func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
 	return out, nil
 }
 
-// recent picks the newest session of each lineage, preferring one that a person
-// took part in over a subagent's.
-func (d *directory) recent(f *filter, limit int) []int64 {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	var all []int64
-	for id, s := range d.sessions {
-		if f.session(s) && (!f.live[s.root] || s.left) {
-			all = append(all, id)
+// applyFields moves the filters of the query's text to where the query has
+// fields for them. What a filter's value does not make sense as, is words.
+func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
+	for _, f := range parsed.Filters {
+		switch f.Field {
+		case "role":
+			q.Roles = append(q.Roles, Role(f.Value))
+		case "source":
+			q.Sources = append(q.Sources, f.Value)
+		case "project":
+			q.Project = f.Value
+		case "since", "until":
+			t, ok := ParseTime(f.Value, db.now())
+			if !ok {
+				continue
+			}
+			if f.Field == "since" {
+				q.Since = t
+			} else {
+				q.Until = t
+			}
+		case "tool", "file":
+			parsed.Require(f.Value)
 		}
 	}
-	slices.SortFunc(all, func(a, b int64) int {
-		return cmp.Or(cmp.Compare(d.sessions[b].active, d.sessions[a].active), cmp.Compare(b, a))
-	})
-	var out []int64
-	seen := make(map[int64]bool)
-	for _, id := range all {
-		if root := d.sessions[id].root; !seen[root] && len(out) < limit {
-			seen[root] = true
-			out = append(out, id)
+}
+
+// ParseTime understands a point in time as a person writes it: a date, RFC 3339,
+// or an age such as 90m, 12h, 7d, 2w, seen from now.
+func ParseTime(text string, now time.Time) (time.Time, bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", time.DateOnly, "2006/01/02", "2006-01"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, true
 		}
 	}
-	return out
+	if len(text) < 2 {
+		return time.Time{}, false
+	}
+	n, err := strconv.Atoi(text[:len(text)-1])
+	unit, ok := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]
+	if err != nil || !ok || n < 0 || n > 100000 {
+		return time.Time{}, false
+	}
+	return now.Add(-time.Duration(n) * unit), true
 }

@@ -40,13 +40,17 @@ func cutID(id string) (source, bare string, ok bool) {
 	return source, bare, true
 }
 
-// headerText is what is indexed for a session itself.
-func headerText(s *Session) string {
+// titleText is the title of a session and the name of its project.
+func titleText(s *Session) string {
 	project := s.Project
 	if project == "" {
 		project = s.Dir
 	}
-	return strings.TrimSpace(s.Title + "\n" + path.Base("/"+strings.ReplaceAll(project, `\`, "/")))
+	text := s.Title
+	if project != "" {
+		text += "\n" + path.Base(strings.ReplaceAll(project, `\`, "/"))
+	}
+	return strings.TrimSpace(text)
 }
 
 // Session returns the session with id: "<source>:<id>", a bare id, or a unique

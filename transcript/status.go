@@ -91,7 +91,7 @@ func (db *DB) Sizes(ctx context.Context) (Sizes, error) {
 	var s Sizes
 	err := errors.Join(
 		db.read.QueryRowContext(ctx, "SELECT coalesce(sum(text), 0) FROM session").Scan(&s.Text),
-		db.read.QueryRowContext(ctx, "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate AND (name LIKE 'message_fts%' OR name = 'term')").Scan(&s.Index),
+		db.read.QueryRowContext(ctx, "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND (name LIKE 'message_fts%' OR name = 'term')").Scan(&s.Index),
 	)
 	for _, suffix := range []string{"", "-wal"} {
 		info, statErr := os.Stat(db.path + suffix)

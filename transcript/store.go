@@ -3,10 +3,11 @@ package transcript
 import (
 	"cmp"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
 
 // A store is one write transaction's view of what it changes. Everything is
@@ -36,13 +37,6 @@ type sessionRow struct {
 	fresh       bool // not in the table yet
 	changed     bool
 	needPreview bool
-}
-
-// A block is the piece of the id space that a session is filling.
-type block struct {
-	id, session int64
-	slots       []byte
-	fresh       bool
 }
 
 // A doc is one row for the index; with terms "" it only leaves it.
@@ -344,7 +338,7 @@ func (s *store) finishSession(r *sessionRow) error {
 	if !r.changed {
 		return nil
 	}
-	if header := headerText(&r.Session); header != r.header {
+	if header := titleText(&r.Session) + "\n" + r.Preview; header != r.header {
 		if err := s.indexHeader(r, header); err != nil {
 			return err
 		}
@@ -357,8 +351,8 @@ func (s *store) finishSession(r *sessionRow) error {
 		r.Messages, r.text, r.Preview, r.header, r.keyed, s.rev, r.id)
 }
 
-// indexHeader puts the session's title into the index, in slot 0 of its first
-// block.
+// indexHeader puts what says what the session is about into its own index, and
+// the size of its title into slot 0 of its first block.
 func (s *store) indexHeader(r *sessionRow, header string) error {
 	first, err := s.block(r) // makes the first when there is none
 	if err != nil {
@@ -368,17 +362,13 @@ func (s *store) indexHeader(r *sessionRow, header string) error {
 	if err := s.row("SELECT coalesce(min(id), ?) FROM block WHERE session = ?", []any{id, r.id}, &id); err != nil {
 		return err
 	}
-	terms, words, size := analyse(header)
-	_, before, _ := analyse(r.header)
-	s.index(id*blockSlots, terms, words, before, r.header != "")
 	r.header = header
-	var slot [slotSize]byte
-	slot[0] = roleHeader
-	if size > 0 {
-		slot[0] |= slotIndexed
+	title, _, size := analyse(titleText(&r.Session))
+	opening, _, _ := analyse(r.Preview)
+	if err := s.exec("INSERT OR REPLACE INTO session_fts (rowid, text) VALUES (?, ?)", r.id, title+" "+opening); err != nil {
+		return err
 	}
-	binary.LittleEndian.PutUint16(slot[2:], uint16(min(size, 1<<16-1)))
-	return s.setSlot(r.id, id*blockSlots, slot)
+	return s.setSlot(r.id, id*index.BlockSlots, index.Slot{Header: true, Indexed: size > 0, Tokens: size}.Encode())
 }
 
 // column reads the first column of rows and closes them.

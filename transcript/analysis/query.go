@@ -60,6 +60,14 @@ func Parse(text string) Query {
 	return q
 }
 
+// Require adds what value says to what has to match.
+func (q *Query) Require(value string) {
+	it := item{text: value, must: true, phrase: true}
+	if tokens := Tokens(value); len(tokens) > 0 {
+		q.Must = append(q.Must, sequence(it, tokens))
+	}
+}
+
 type item struct {
 	text   string
 	phrase bool // was quoted

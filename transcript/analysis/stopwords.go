@@ -27,5 +27,5 @@ during before after above below over under up down out off again further once
 here there all any both each few more most other others some no not only own same too very
 just also ever never always still even
 s t d m ll re ve don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
-please tell let lets get got
+please tell let lets get got many much
 `

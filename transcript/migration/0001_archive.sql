@@ -38,12 +38,12 @@ CREATE INDEX session_rev    ON session(rev);
 
 -- Message ids are handed out to sessions in blocks of 64, so an id tells its
 -- session by way of a table small enough to be held in memory. Slot 0 of a
--- session's first block stands for the session itself: its title and project.
+-- session's first block stands for the session itself.
 CREATE TABLE block (
   id      INTEGER PRIMARY KEY,               -- message id / 64
   session INTEGER NOT NULL,
   rev     INTEGER NOT NULL,
-  slots   BLOB    NOT NULL                   -- 8 bytes a message, see directory.go
+  slots   BLOB    NOT NULL                   -- 8 bytes a message, see index/slot.go
 );
 CREATE INDEX block_session ON block(session);
 CREATE INDEX block_rev     ON block(rev);
@@ -92,6 +92,7 @@ CREATE TABLE file (
   print    INTEGER NOT NULL DEFAULT 0,       -- fingerprint of what was read, 0 for none
   tally    TEXT    NOT NULL DEFAULT '',
   problems TEXT    NOT NULL DEFAULT '',
+  final    INTEGER NOT NULL DEFAULT 0,       -- a torn last line was taken as it was
   gone     INTEGER NOT NULL DEFAULT 0,
   UNIQUE (source, path)
 );
@@ -122,5 +123,12 @@ INSERT INTO counter VALUES ('rev', 0);
 CREATE VIRTUAL TABLE message_fts USING fts5(
   text, content='', contentless_delete=1, tokenize='ascii'
 );
+-- Of each session the title, the project's name and the beginning of the first
+-- prompt, so that a common word still finds the session that is about it.
+CREATE VIRTUAL TABLE session_fts USING fts5(
+  text, content='', contentless_delete=1, tokenize='ascii'
+);
+INSERT INTO session_fts(session_fts, rank) VALUES ('automerge', 0);
+INSERT INTO session_fts(session_fts, rank) VALUES ('crisismerge', 64);
 INSERT INTO message_fts(message_fts, rank) VALUES ('automerge', 0);
 INSERT INTO message_fts(message_fts, rank) VALUES ('crisismerge', 64);

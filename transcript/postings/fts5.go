@@ -87,12 +87,16 @@ func collect(tls *libc.TLS, api, fts, ctx uintptr, argc int32, argv uintptr) {
 		sqlite3.Xsqlite3_result_error_code(tls, ctx, sqlite3.SQLITE_ABORT)
 		return
 	}
+	c.visited++
+	sqlite3.Xsqlite3_result_int(tls, ctx, 0)
 	x := at[sqlite3.TFts5ExtensionApi](api)
 	row := Row{
 		ID:    call[func(*libc.TLS, uintptr) int64](x.FxRowid)(tls, fts),
 		First: int32(len(c.Hits)),
 	}
-	phrases := call[func(*libc.TLS, uintptr) int32](x.FxPhraseCount)(tls, fts)
+	if c.Keep != nil && !c.Keep(row.ID) {
+		return
+	}
 	first := call[func(*libc.TLS, uintptr, int32, uintptr, uintptr, uintptr) int32](x.FxPhraseFirst)
 	next := call[func(*libc.TLS, uintptr, uintptr, uintptr, uintptr)](x.FxPhraseNext)
 
@@ -100,8 +104,8 @@ func collect(tls *libc.TLS, api, fts, ctx uintptr, argc int32, argv uintptr) {
 	buf := tls.Alloc(iterSize + 8)
 	defer tls.Free(iterSize + 8)
 	iter, col, off := buf, buf+uintptr(iterSize), buf+uintptr(iterSize)+4
-	for p := range phrases {
-		if rc := first(tls, fts, p, iter, col, off); rc != sqlite3.SQLITE_OK {
+	for p := range c.Phrases {
+		if rc := first(tls, fts, c.First+p, iter, col, off); rc != sqlite3.SQLITE_OK {
 			sqlite3.Xsqlite3_result_error_code(tls, ctx, rc)
 			return
 		}
@@ -112,7 +116,6 @@ func collect(tls *libc.TLS, api, fts, ctx uintptr, argc int32, argv uintptr) {
 	}
 	row.N = int32(len(c.Hits)) - row.First
 	c.Rows = append(c.Rows, row)
-	sqlite3.Xsqlite3_result_int(tls, ctx, 0)
 }
 
 // collectorOf resolves the function's argument, or nil.

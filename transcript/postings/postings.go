@@ -6,25 +6,25 @@
 // to a [Collector] in Go memory without a row crossing into database/sql. The
 // function only reads; an archive made with it stays readable by any SQLite.
 //
-//	c := &postings.Collector{Limit: 1000}
+//	c := &postings.Collector{Limit: 1000, Phrases: 3}
 //	arg, release := c.Register()
 //	defer release()
 //	err := query("SELECT 1 FROM f WHERE f MATCH ? AND hermes_collect(f, ?) ORDER BY rowid DESC", expr, arg)
 //	if c.Stopped() { err = nil }
 //
-// The statement returns no row, since the function answers 0. When the limit or
-// the deadline is reached it fails, which ends the statement early.
+// The statement returns no row, since the function answers 0. When a limit is
+// reached it fails, which ends the statement early. Limits count rows, never
+// time, so that the same query finds the same on a busy machine.
 package postings
 
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // A Hit is one occurrence of one phrase of the MATCH expression.
 type Hit struct {
-	Phrase int32 // number of the phrase in the expression, from 0
+	Phrase int32 // number of the phrase, from the collector's First
 	Pos    int32 // number of its first token in the row, from 0
 }
 
@@ -35,20 +35,24 @@ type Row struct {
 	First, N int32
 }
 
-// A Collector gathers what one statement matches. Set Limit and Deadline before
-// [Collector.Register]; read the rest after the statement has ended. Not safe
-// for concurrent use.
+// A Collector gathers what one statement matches. Set the fields of the first
+// group before [Collector.Register]; read the second after the statement has
+// ended. Not safe for concurrent use.
 type Collector struct {
-	Limit    int       // rows; 0 means no limit
-	Deadline time.Time // zero means none; looked at every 64 rows
+	First   int32            // the first phrase of the expression whose hits are kept
+	Phrases int32            // how many phrases from First on
+	Keep    func(int64) bool // tells by id whether a row is wanted; nil for all
+	Limit   int              // of rows kept; 0 means no limit
+	Visit   int              // of rows looked at; 0 means no limit
 
 	Rows []Row
 	Hits []Hit
 
+	visited int
 	stopped bool
 }
 
-// Stopped tells whether the limit or the deadline ended the statement, whose
+// Stopped tells whether a limit ended the statement, whose
 // error then means nothing.
 func (c *Collector) Stopped() bool { return c.stopped }
 
@@ -72,8 +76,5 @@ func (c *Collector) Register() (arg int64, release func()) {
 
 // full tells whether c takes no further row.
 func (c *Collector) full() bool {
-	if c.Limit > 0 && len(c.Rows) >= c.Limit {
-		return true
-	}
-	return !c.Deadline.IsZero() && len(c.Rows)%64 == 63 && time.Now().After(c.Deadline)
+	return c.Limit > 0 && len(c.Rows) >= c.Limit || c.Visit > 0 && c.visited >= c.Visit
 }

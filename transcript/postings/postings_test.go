@@ -55,7 +55,7 @@ func run(t testing.TB, db *sql.DB, c *Collector, match string) {
 
 func TestPositionsOfEveryPhraseAreCollected(t *testing.T) {
 	db := open(t, 20)
-	c := &Collector{}
+	c := &Collector{Phrases: 3}
 	run(t, db, c, `"alpha" OR "word7" OR "beta alpha"`)
 	if len(c.Rows) != 20 || c.Rows[0].ID != 20 {
 		t.Fatalf("rows %d, first %v", len(c.Rows), c.Rows[0])
@@ -71,10 +71,19 @@ func TestPositionsOfEveryPhraseAreCollected(t *testing.T) {
 
 func TestALimitEndsTheStatementEarly(t *testing.T) {
 	db := open(t, 500)
-	c := &Collector{Limit: 7}
+	c := &Collector{Phrases: 1, Limit: 7}
 	run(t, db, c, `"alpha"`)
 	if len(c.Rows) != 7 || !c.Stopped() {
 		t.Errorf("rows %d, stopped %v", len(c.Rows), c.Stopped())
+	}
+}
+
+func TestUnwantedRowsAreVisitedButNotKept(t *testing.T) {
+	db := open(t, 500)
+	c := &Collector{First: 1, Phrases: 1, Visit: 100, Keep: func(id int64) bool { return id%2 == 0 }}
+	run(t, db, c, `"alpha" OR "beta"`)
+	if len(c.Rows) != 50 || len(c.Hits) != 50 || c.Hits[0].Phrase != 0 || c.Hits[0].Pos != 2 {
+		t.Errorf("rows %d, hits %v", len(c.Rows), c.Hits[:1])
 	}
 }
 
@@ -113,7 +122,7 @@ func BenchmarkCollect(b *testing.B) {
 	b.ResetTimer()
 	n := 0
 	for b.Loop() {
-		c := &Collector{}
+		c := &Collector{Phrases: 3}
 		run(b, db, c, `"alpha" OR "gamma3" OR "gamma5"`)
 		n += len(c.Rows)
 	}

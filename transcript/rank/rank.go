@@ -35,10 +35,9 @@ type Hit struct{ Term, Pos int32 }
 
 // A Turn is one message as ranking sees it.
 type Turn struct {
-	ID     int64
 	Tokens int
 	Factor float64 // how much what this one says counts, 1 for people
-	Hits   []Hit
+	Hits   []Hit   // those of one term together, ascending
 }
 
 // A Corpus is what the whole archive is like.
@@ -108,17 +107,29 @@ type passage struct {
 	score  float64
 }
 
-// Score scores a session from its turns in order; those without hits matter
-// only for their length. keep bounds Best.
-func (m *Model) Score(turns []Turn, keep int) Scored {
-	hit, lens, tokens := m.passages(turns)
+// Passage scores a passage of so many tokens alone, from the terms' frequencies
+// in it: a first estimate of what Score will say.
+func (m *Model) Passage(tf []float64, tokens int) float64 {
+	return m.bm25(tf, float64(tokens)/m.avgPassage)
+}
+
+// Session scores a session of so many tokens as a whole.
+func (m *Model) Session(tf []float64, tokens int) float64 {
+	return m.bm25(tf, float64(tokens)/m.avgSession)
+}
+
+// Score scores a session of so many tokens from its turns in order; those
+// without hits matter only for their length, and those far from any may be left
+// out. keep bounds Best.
+func (m *Model) Score(turns []Turn, tokens, keep int) Scored {
+	hit, lens := m.passages(turns)
 	var out Scored
 	var bestPassage float64
 	whole := make([]float64, len(m.Terms))
 	for i := range hit {
 		p := &hit[i]
 		f := turns[p.turn].Factor
-		p.score = (m.bm25(p.tf, float64(p.tokens)/m.avgPassage) + p.score) * f
+		p.score = (m.Passage(p.tf, p.tokens) + p.score) * f
 		bestPassage = max(bestPassage, p.score)
 		for t, n := range p.tf {
 			whole[t] += n * f
@@ -129,7 +140,7 @@ func (m *Model) Score(turns []Turn, keep int) Scored {
 		return out
 	}
 	out.Score = bestPassage + windowWeight*m.bestWindow(turns, hit, lens) +
-		sessionWeight*m.bm25(whole, float64(tokens)/m.avgSession)
+		sessionWeight*m.Session(whole, tokens)
 	return out
 }
 
@@ -147,12 +158,11 @@ func (m *Model) bm25(tf []float64, length float64) float64 {
 }
 
 // passages cuts the turns and returns those passages that have hits, with
-// proximity as their first score, the length of all passages, and all tokens.
-func (m *Model) passages(turns []Turn) (hit []passage, lens []int, tokens int) {
+// proximity as their first score, and the length of all passages.
+func (m *Model) passages(turns []Turn) (hit []passage, lens []int) {
 	for t := range turns {
 		turn := &turns[t]
 		first, pieces := len(lens), Passages(turn.Tokens)
-		tokens += turn.Tokens
 		for i := range pieces {
 			lens = append(lens, turn.Tokens*(i+1)/pieces-turn.Tokens*i/pieces)
 		}
@@ -162,7 +172,10 @@ func (m *Model) passages(turns []Turn) (hit []passage, lens []int, tokens int) {
 		from := len(hit)
 		slot := make([]int, pieces) // 1 + index in hit, 0 for none
 		for _, h := range turn.Hits {
-			i := min(int(h.Pos)*pieces/turn.Tokens, pieces-1)
+			i := int(h.Pos) * pieces / turn.Tokens
+			if i >= pieces { // beyond what counts, such as a title's
+				continue
+			}
 			if slot[i] == 0 {
 				hit = append(hit, passage{index: first + i, turn: t, tokens: lens[first+i], tf: make([]float64, len(m.Terms))})
 				slot[i] = len(hit)
@@ -172,7 +185,7 @@ func (m *Model) passages(turns []Turn) (hit []passage, lens []int, tokens int) {
 		m.proximity(turn, hit[from:], first)
 		slices.SortFunc(hit[from:], func(a, b passage) int { return a.index - b.index })
 	}
-	return hit, lens, tokens
+	return hit, lens
 }
 
 // proximity adds to each passage what words that stand together in the query

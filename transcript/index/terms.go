@@ -1,0 +1,126 @@
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+)
+
+const (
+	maxEndings = 24   // words that a prefix stands for
+	probeRows  = 1000 // counted before a frequency is estimated
+	minSimilar = 4    // letters of a word that may be a typo
+	maxSimilar = 3    // words that one may stand for
+)
+
+// frequencies finds out how common each term is, what a prefix may go on to,
+// and what an unknown word may have been meant to be.
+func (s *search) frequencies(ctx context.Context) error {
+	for i := range s.plan.terms {
+		t := &s.plan.terms[i]
+		var err error
+		switch {
+		case t.Prefix && len(t.Tokens) == 1 && analysis.Plain(t.Tokens[0]):
+			err = s.endings(ctx, t)
+		case len(t.Tokens) == 1 && !t.Prefix && analysis.Plain(t.Tokens[0]) && len(t.Tokens[0]) >= 3:
+			err = s.word(ctx, t)
+		case t.Prefix:
+			// Only reading the whole list would tell. It is taken as common,
+			// and cut off like a common word.
+			t.df = float64(s.dir.corpus.Turns) / 20
+		default:
+			err = s.probe(ctx, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// word looks a word up, or words spelled like it.
+func (s *search) word(ctx context.Context, t *term) error {
+	found, err := s.vocabulary(ctx, "SELECT term, df FROM term WHERE term = ?", t.Tokens[0])
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 && found[0].df > 0 {
+		t.df = found[0].df
+		return nil
+	}
+	if len(t.Tokens[0]) < minSimilar || t.Kind != analysis.Word {
+		return nil
+	}
+	forms, err := json.Marshal(analysis.Misspellings(t.Text))
+	if err != nil {
+		return err
+	}
+	found, err = s.vocabulary(ctx, "SELECT term, df FROM term WHERE term IN (SELECT value FROM json_each(?)) AND df > 0 ORDER BY df DESC LIMIT ?",
+		string(forms), maxSimilar)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	s.found.Similar = append(s.found.Similar, t.Text)
+	t.similar = true
+	t.setWords(found)
+	return nil
+}
+
+// endings replaces a prefix by the words that begin with it.
+func (s *search) endings(ctx context.Context, t *term) error {
+	prefix := t.Tokens[0]
+	found, err := s.vocabulary(ctx, "SELECT term, df FROM term WHERE term >= ? AND term < ? AND df > 0 ORDER BY df DESC LIMIT ?",
+		prefix, prefix+"{", maxEndings)
+	if err == nil && len(found) == 0 {
+		return s.probe(ctx, t) // words with digits are not in the vocabulary
+	}
+	t.setWords(found)
+	return err
+}
+
+type entry struct {
+	word string
+	df   float64
+}
+
+func (t *term) setWords(found []entry) {
+	t.phrases, t.df = nil, 0
+	for _, e := range found {
+		t.phrases = append(t.phrases, `"`+e.word+`"`)
+		t.df += e.df
+	}
+}
+
+func (s *search) vocabulary(ctx context.Context, query string, args ...any) (out []entry, err error) {
+	rows, err := s.x.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var e entry
+		if err := rows.Scan(&e.word, &e.df); err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, rows.Err()
+}
+
+// probe counts a term that is not in the vocabulary: exactly when it is rare,
+// by how dense the newest matches stand when it is not.
+func (s *search) probe(ctx context.Context, t *term) error {
+	var n, oldest int64
+	err := s.x.read.QueryRowContext(ctx, `SELECT count(*), coalesce(min(rowid), 0) FROM
+		(SELECT rowid FROM message_fts WHERE message_fts MATCH ? ORDER BY rowid DESC LIMIT ?)`, t.phrases[0], probeRows).Scan(&n, &oldest)
+	if err != nil {
+		return err
+	}
+	t.df = float64(n)
+	if last := int64(len(s.dir.blocks)) * BlockSlots; n == probeRows && oldest < last {
+		t.df *= float64(last) / float64(last-oldest)
+	}
+	return nil
+}
