@@ -18,13 +18,24 @@ func joins(gs []glyph, i int) bool {
 	case r == zwj && joinsEmoji(gs, i):
 		return true
 	case r == zwj || r == zwnj:
-		for j := i - 2; isVowelPoint(before); j-- {
+		j := i - 2
+		if isJoiner(before) && before != r { // Telugu writes both
+			before = at(gs, j)
+			j--
+		}
+		for ; isVowelPoint(before); j-- {
 			before = at(gs, j)
 		}
 		return shapes(p, r, before, after)
 	case r == zwsp:
-		return unicode.Is(p.unspaced, before) && !isInvisibleSpace(after) ||
-			unicode.Is(p.unspaced, after) && !isInvisibleSpace(before)
+		const slips = 3 // typed twice is still a line break
+		for j := i - 2; before == zwsp && j >= i-slips; j-- {
+			before = at(gs, j)
+		}
+		for j := i + 2; after == zwsp && j <= i+slips; j++ {
+			after = at(gs, j)
+		}
+		return unicode.Is(p.unspaced, before) || unicode.Is(p.unspaced, after)
 	case r == 0x34f: // orders marks
 		return unicode.IsMark(before) && unicode.IsMark(after)
 	case r == 0x115f || r == 0x1160: // stand for a missing letter of a Korean syllable
@@ -39,7 +50,7 @@ func joins(gs []glyph, i int) bool {
 	return false
 }
 
-func isInvisibleSpace(r rune) bool { return r == zwsp || r == zwj || r == zwnj }
+func isJoiner(r rune) bool { return r == zwj || r == zwnj }
 
 func isJamo(r rune) bool { return r >= 0x1100 && r <= 0x11ff && r != 0x115f && r != 0x1160 }
 
@@ -71,9 +82,9 @@ func shapes(p *properties, r, before, after rune) bool {
 		return true
 	}
 	if left {
-		return !isInvisibleSpace(after)
+		return after != r
 	}
-	return right && r == zwj && !isInvisibleSpace(before)
+	return right && r == zwj && !isJoiner(before)
 }
 
 // isVowelPoint tells whether r is a mark that scripts share, as the vowel signs

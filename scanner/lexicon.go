@@ -1,5 +1,7 @@
 package scanner
 
+import "unicode/utf8"
+
 // either stands in a view for a character that may be an i or an l.
 const either = 1
 
@@ -7,33 +9,61 @@ const either = 1
 // phrases whose edges lie in one hash table: a node is a number, an edge is the
 // number of its node and a byte.
 type lexicon struct {
-	keys, vals []uint32    // open addressing; a key of 0 is free
-	concepts   [][]concept // by node; node 1 is the root
+	keys, vals []uint32  // open addressing; a key of 0 is free
+	senses     [][]sense // by node; node 1 is the root
 }
 
 // A concept is the number of a group of words that mean one thing.
 type concept uint8
 
+// A sense is what a phrase means, and in which languages.
+type sense struct {
+	concept concept
+	langs   langs
+}
+
+// langs is a set of languages. Those that share the Latin alphabet share many
+// spellings, so a rule takes its words from one of them; the words of other
+// scripts, which mix freely with English, go with any.
+type langs uint8
+
+const (
+	anyLang   langs = 0x3f
+	verbFinal langs = 0x40 // the verb may come last
+)
+
+var langBits = map[string]langs{
+	"en": 1, "es": 2, "de": 4 | verbFinal, "fr": 8, "pt": 16, "it": 32,
+	"any": anyLang | verbFinal, "ru": anyLang, "ar": anyLang, "zh": anyLang,
+	"ja": anyLang | verbFinal, "ko": anyLang | verbFinal, "hi": anyLang | verbFinal,
+}
+
 const root = 1
 
 func newLexicon() *lexicon {
 	const edges = 1 << 16 // more than twice what the rules need
-	return &lexicon{keys: make([]uint32, edges), vals: make([]uint32, edges), concepts: make([][]concept, root+1, edges/2)}
+	return &lexicon{keys: make([]uint32, edges), vals: make([]uint32, edges), senses: make([][]sense, root+1, edges/2)}
 }
 
 // add files a phrase: words parted by spaces, * for the rest of a word.
-func (l *lexicon) add(phrase string, c concept) {
+func (l *lexicon) add(phrase string, c concept, ls langs) {
 	at := uint32(root)
 	for i := range len(phrase) {
 		slot := l.slot(at, phrase[i])
 		if l.keys[slot] == 0 {
 			l.keys[slot] = at<<8 | uint32(phrase[i])
-			l.vals[slot] = uint32(len(l.concepts))
-			l.concepts = append(l.concepts, nil)
+			l.vals[slot] = uint32(len(l.senses))
+			l.senses = append(l.senses, nil)
 		}
 		at = l.vals[slot]
 	}
-	l.concepts[at] = append(l.concepts[at], c)
+	for i, s := range l.senses[at] {
+		if s.concept == c {
+			l.senses[at][i].langs |= ls
+			return
+		}
+	}
+	l.senses[at] = append(l.senses[at], sense{c, ls})
 }
 
 // slot returns where the edge of node at by b is, or would be.
@@ -54,7 +84,7 @@ func (l *lexicon) step(at uint32, b byte) uint32 {
 
 // A hit is a concept found in a stream.
 type hit struct {
-	concept     concept
+	sense
 	first, last int32 // tokens
 }
 
@@ -63,6 +93,7 @@ func (l *lexicon) find(s *stream, hits []hit) []hit {
 	w := walker{lex: l, s: s, hits: hits}
 	for i := range s.toks {
 		w.first = int32(i)
+		w.glued = s.toks[i].single && s.text[s.toks[i].start] < utf8.RuneSelf
 		w.walk(root, s.toks[i].start, int32(i))
 	}
 	return w.hits
@@ -72,6 +103,7 @@ type walker struct {
 	lex   *lexicon
 	s     *stream
 	first int32
+	glued bool // there are no boundaries to tell a word from part of one
 	hits  []hit
 }
 
@@ -126,7 +158,19 @@ func (w *walker) rest(star uint32, tok int32) {
 }
 
 func (w *walker) emit(at uint32, tok int32) {
-	for _, c := range w.lex.concepts[at] {
-		w.hits = append(w.hits, hit{c, w.first, tok})
+	const short = 5
+	if w.glued && tok-w.first+1 < short {
+		return
+	}
+next:
+	for _, s := range w.lex.senses[at] {
+		// Two stems of one word, from two languages, are one hit.
+		for i := len(w.hits) - 1; i >= 0 && w.hits[i].first == w.first; i-- {
+			if w.hits[i].concept == s.concept && w.hits[i].last == tok {
+				w.hits[i].langs |= s.langs
+				continue next
+			}
+		}
+		w.hits = append(w.hits, hit{s, w.first, tok})
 	}
 }

@@ -88,18 +88,17 @@ func (r *rule) possible(present *conceptSet) bool {
 // sequence tries r with its first slot filled by hit i and returns the tokens
 // that it spans.
 func (r *rule) sequence(s *stream, hits []hit, i int) (lo, hi int32, ok bool) {
-	lo, hi = hits[i].first, hits[i].last
 	var buf [6]int
-	chosen := append(buf[:0], i)
+	t := try{rule: r, s: s, hits: hits, chosen: append(buf[:0], i), lo: hits[i].first, hi: hits[i].last, langs: hits[i].langs}
 	for k := range r.slots[1:] {
-		j := r.nearest(s, hits, chosen, &r.slots[k+1], lo, hi)
-		if j < 0 {
+		if !t.fill(&r.slots[k+1]) {
 			return 0, 0, false
 		}
-		chosen = append(chosen, j)
-		lo, hi = min(lo, hits[j].first), max(hi, hits[j].last)
 	}
-	return lo, hi, !r.excused(s, hits, i, lo, hi)
+	if first := s.toks[hits[i].first]; r.Lead > 0 && first.pos-first.begin > int32(2*r.Lead) {
+		return 0, 0, false
+	}
+	return t.lo, t.hi, !r.excused(s, hits, i, t.lo, t.hi)
 }
 
 // excused tells whether a word of Not stands in the span from lo to hi or
@@ -123,35 +122,51 @@ func (r *rule) excused(s *stream, hits []hit, i int, lo, hi int32) bool {
 	return false
 }
 
-// nearest finds the hit for slot that is closest to the span of tokens from lo
-// to hi, or -1.
-func (r *rule) nearest(s *stream, hits []hit, chosen []int, slot *conceptSet, lo, hi int32) int {
-	window := int32(2 * r.Window)
-	limit := s.toks[hi].pos + window
-	for j := chosen[0] + 1; j < len(hits) && s.toks[hits[j].first].pos <= limit; j++ {
-		if slot.has(hits[j].concept) && (hits[j].first > hi || !r.Ordered && apart(hits, chosen, j)) {
-			return j
-		}
-	}
-	if r.Ordered {
-		return -1
-	}
-	limit = s.toks[lo].pos - window
-	for j := chosen[0] - 1; j >= 0 && s.toks[hits[j].first].pos >= limit; j-- {
-		if slot.has(hits[j].concept) && apart(hits, chosen, j) {
-			return j
-		}
-	}
-	return -1
+// A try is a rule on its way to a match.
+type try struct {
+	*rule
+	s      *stream
+	hits   []hit // of the sentence
+	chosen []int // by slot
+	lo, hi int32 // tokens spanned
+	langs  langs // shared by the chosen
 }
 
-// apart tells whether hit j shares no token with those chosen.
-func apart(hits []hit, chosen []int, j int) bool {
-	for _, c := range chosen {
-		if hits[j].first <= hits[c].last && hits[c].first <= hits[j].last {
+// fill chooses the hit for the slot that is nearest to the span, after it
+// first.
+func (t *try) fill(want *slot) bool {
+	limit := t.s.toks[t.hi].pos + want.window
+	for j := t.chosen[0] + 1; j < len(t.hits) && t.s.toks[t.hits[j].first].pos <= limit; j++ {
+		if want.has(t.hits[j].concept) && t.take(want, j) {
+			return true
+		}
+	}
+	limit = t.s.toks[t.lo].pos - want.window
+	for j := t.chosen[0] - 1; j >= 0 && t.s.toks[t.hits[j].first].pos >= limit; j-- {
+		if want.has(t.hits[j].concept) && t.take(want, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// take chooses hit j if it shares a language and no word with those chosen and
+// stands where the order asks. Where verbs come last, order says nothing.
+func (t *try) take(want *slot, j int) bool {
+	h := t.hits[j]
+	shared := t.langs & h.langs
+	before := t.hits[t.chosen[len(t.chosen)-1]]
+	if shared&anyLang == 0 || want.after && shared&verbFinal == 0 && h.first < before.first {
+		return false
+	}
+	for _, c := range t.chosen {
+		if h.first <= t.hits[c].last && t.hits[c].first <= h.last {
 			return false
 		}
 	}
+	t.chosen = append(t.chosen, j)
+	t.lo, t.hi = min(t.lo, h.first), max(t.hi, h.last)
+	t.langs = shared
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -18,28 +19,30 @@ var rulesData []byte
 // A rule is one line of rules.json. Either Seq or Re says what it looks for.
 //
 // Seq names concepts, the groups of words of the same file: "override prior
-// instructions" matches where a word of each stands within Window words of the
-// others, in any order unless Ordered, with no word of Not among them; a|b
-// takes either. The words of one rule come from one sentence.
+// instr" matches where a word of each stands within Window words of those
+// before it, with no word of Not among them and no more than Lead words of the
+// clause ahead of the first. a|b takes either, a/2 has a window of its own, >a
+// comes after the word before it, except where verbs come last. The words of
+// one rule come from one sentence and one language.
 //
 // Re is an RE2 expression over the canonical view. It is tried where one of
 // Lit, the beginnings of all its matches, stands in the text.
 type rule struct {
-	ID      string   `json:"id"`
-	Scope   string   `json:"scope"`
-	Langs   string   `json:"langs"`
-	Seq     string   `json:"seq"`
-	Ordered bool     `json:"ordered"`
-	Window  int      `json:"window"`
-	Not     string   `json:"not"`
-	Re      string   `json:"re"`
-	Lit     []string `json:"lit"`
-	Yes     []string `json:"yes"` // each must be found by this rule alone
-	No      []string `json:"no"`  // none may be found by any rule
+	ID     string   `json:"id"`
+	Scope  string   `json:"scope"`
+	Langs  string   `json:"langs"`
+	Seq    string   `json:"seq"`
+	Window int      `json:"window"`
+	Lead   int      `json:"lead"`
+	Not    string   `json:"not"`
+	Re     string   `json:"re"`
+	Lit    []string `json:"lit"`
+	Yes    []string `json:"yes"` // each must be found by this rule alone
+	No     []string `json:"no"`  // none may be found by any rule
 
 	n     int // place in the file
 	scope Scope
-	slots []conceptSet
+	slots []slot
 	not   conceptSet
 	re    func() *regexp.Regexp
 }
@@ -100,8 +103,12 @@ func compileRules() (*ruleset, error) {
 	for i, name := range slices.Sorted(maps.Keys(f.Words)) {
 		concepts[name] = concept(i)
 		for _, lang := range slices.Sorted(maps.Keys(f.Words[name])) {
+			ls, ok := langBits[lang]
+			if !ok {
+				return nil, fmt.Errorf("no language %q", lang)
+			}
 			for phrase := range strings.SplitSeq(f.Words[name][lang], ",") {
-				rs.lex.add(foldPhrase(phrase), concept(i))
+				rs.lex.add(foldPhrase(phrase), concept(i), ls)
 			}
 		}
 	}
@@ -160,18 +167,36 @@ func (r *rule) compile(concepts map[string]concept) error {
 		r.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + r.Re + ")") })
 		return nil
 	}
-	for slot := range strings.FieldsSeq(r.Seq) {
-		cs, err := conceptsOf(slot, concepts)
+	for field := range strings.FieldsSeq(r.Seq) {
+		field, after := strings.CutPrefix(field, ">")
+		names, window, own := strings.Cut(field, "/")
+		cs, err := conceptsOf(names, concepts)
 		if err != nil {
 			return err
 		}
-		r.slots = append(r.slots, cs)
+		s := slot{conceptSet: cs, window: int32(2 * r.Window), after: after}
+		if own {
+			n, err := strconv.Atoi(window)
+			if err != nil {
+				return err
+			}
+			s.window = int32(2 * n)
+		}
+		r.slots = append(r.slots, s)
 	}
 	var err error
 	if r.Not != "" {
 		r.not, err = conceptsOf(r.Not, concepts)
 	}
 	return err
+}
+
+// A slot takes a word of any of its concepts, within window half words of the
+// words of the slots before it.
+type slot struct {
+	conceptSet
+	window int32
+	after  bool
 }
 
 func conceptsOf(slot string, concepts map[string]concept) (cs conceptSet, err error) {

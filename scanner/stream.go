@@ -10,6 +10,7 @@ type token struct {
 	start, end int32 // in stream.text
 	off        int32 // in the view
 	pos        int32 // place counted in half words; characters count half
+	begin      int32 // pos of the first token of the clause
 	sentence   int32
 	single     bool // one character of a script without spaces
 }
@@ -28,6 +29,7 @@ type gap uint8
 const (
 	none gap = iota
 	space
+	clause
 	stop
 )
 
@@ -35,7 +37,7 @@ const (
 // letters are to be read without word boundaries, in order.
 func (s *stream) tokenize(v view, glued [][2]int) {
 	s.text, s.toks = s.text[:0], s.toks[:0]
-	var pos, sentence int32
+	var pos, begin, sentence int32
 	between := none
 	for i := 0; i < len(v.text); {
 		for len(glued) > 0 && glued[0][1] <= i {
@@ -59,12 +61,18 @@ func (s *stream) tokenize(v view, glued [][2]int) {
 			s.text = append(s.text, '\n')
 			sentence++
 			pos += 40 // out of every rule's reach
+			begin = pos
+		case between == clause:
+			begin = pos
+			if !joined {
+				s.text = append(s.text, ' ')
+			}
 		case !joined:
 			s.text = append(s.text, ' ')
 		}
 		start := len(s.text)
 		s.text = append(s.text, v.text[i:end]...)
-		s.toks = append(s.toks, token{int32(start), int32(len(s.text)), int32(i), pos, sentence, single})
+		s.toks = append(s.toks, token{int32(start), int32(len(s.text)), int32(i), pos, begin, sentence, single})
 		pos += 2
 		if single {
 			pos--
@@ -135,7 +143,9 @@ func punctuation(text string, i int) (n int, g gap) {
 		if i+n < len(text) && (text[i+n] == '\n' || text[i+n] == '-' || text[i+n] == '*' || text[i+n] == '#') {
 			return n, stop // a blank line or a list item; a lone break is a wrapped line
 		}
-		return n, space
+		return n, clause
+	case ',', ':', ';', '"', '(', '>', '=':
+		return 1, clause
 	default:
 		if c < utf8.RuneSelf {
 			return 1, space
@@ -145,6 +155,8 @@ func punctuation(text string, i int) (n int, g gap) {
 	switch r {
 	case '。', '！', '？', '؟', '।':
 		return n, stop
+	case '，', '、', '：', '；', '「', '“':
+		return n, clause
 	}
 	return n, space
 }

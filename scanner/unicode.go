@@ -103,6 +103,9 @@ func isRightToLeft(r rune) bool {
 	if r < 0x590 {
 		return false
 	}
+	if r == 0x60c { // the comma of Arabic has no direction, but it has a script
+		return true
+	}
 	p, _ := bidi.LookupRune(r)
 	return p.Class() == bidi.R || p.Class() == bidi.AL
 }
