@@ -115,13 +115,14 @@ func rpc(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(out), got.Bytes(), 0o600))
 }
 
-// repeat writes lines made of a format and numbers: repeat FILE N FORMAT.
+// repeat writes lines made of a format, its numbers and line ends: repeat FILE
+// N FORMAT.
 func repeat(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintln(&b, strings.ReplaceAll(args[2], "%d", strconv.Itoa(i+1)))
+		fmt.Fprintln(&b, strings.ReplaceAll(strings.ReplaceAll(args[2], "%d", strconv.Itoa(i+1)), `\n`, "\n"))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }

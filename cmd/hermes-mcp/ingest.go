@@ -45,14 +45,20 @@ already is not read again. Nothing of the agents' files is changed.`,
 
 // A report is what ingest did, for --json too.
 type report struct {
-	Files      int                  `json:"files"`
-	Unchanged  int                  `json:"unchanged"`
-	Sessions   int                  `json:"sessions"`
-	Messages   int                  `json:"messages"`
-	Bytes      int64                `json:"bytes"`
-	Unreadable []transcript.Problem `json:"unreadable"` // whole files
-	Skipped    []transcript.Problem `json:"skipped"`    // lines of files that were read
-	Seconds    float64              `json:"seconds"`
+	Files      int       `json:"files"`
+	Unchanged  int       `json:"unchanged"`
+	Sessions   int       `json:"sessions"`
+	Messages   int       `json:"messages"`
+	Bytes      int64     `json:"bytes"`
+	Unreadable []problem `json:"unreadable"` // whole files
+	Skipped    []problem `json:"skipped"`    // lines of files that were read
+	Seconds    float64   `json:"seconds"`
+}
+
+type problem struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"`
+	Reason string `json:"reason"`
 }
 
 func (r *report) add(one transcript.IngestReport) {
@@ -62,10 +68,11 @@ func (r *report) add(one transcript.IngestReport) {
 	r.Messages += one.Messages
 	r.Bytes += one.Bytes
 	for _, p := range one.Problems {
+		one := problem{p.Path, p.Line, p.Reason}
 		if p.Line == 0 {
-			r.Unreadable = append(r.Unreadable, p)
+			r.Unreadable = append(r.Unreadable, one)
 		} else {
-			r.Skipped = append(r.Skipped, p)
+			r.Skipped = append(r.Skipped, one)
 		}
 	}
 }
@@ -178,7 +185,7 @@ func (a *app) ingestLock(ctx context.Context) (release func(), err error) {
 }
 
 func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (report, error) {
-	total := report{Unreadable: []transcript.Problem{}, Skipped: []transcript.Problem{}}
+	total := report{Unreadable: []problem{}, Skipped: []problem{}}
 	db, err := a.archive.open(ctx)
 	if err != nil {
 		return total, err

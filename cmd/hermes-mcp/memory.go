@@ -38,7 +38,9 @@ func (a *app) memoryCommand() *cobra.Command {
 		m.sub("remove OLD", "Remove the entry that holds OLD", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 			return m.edit(ctx, map[string]string{"action": "remove", "old_text": args[0]})
 		}),
-		m.sub("list", "Show the entries", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.list(ctx) }),
+		m.sub("list", "Show the entries, of both targets when none is named", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+			return m.list(ctx, !c.PersistentFlags().Changed("target"))
+		}),
 		history,
 		m.sub("undo [EDIT]", "Take back an edit, the last one when none is named", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
 			return m.takeBack(ctx, (*memstore.Store).Undo, strings.Join(args, ""))
@@ -61,54 +63,57 @@ func (m *memoryRun) sub(use, short string, args cobra.PositionalArgs, do func(ct
 
 // A memoryResult is what of the tool's result is shown to a person.
 type memoryResult struct {
-	Success       bool     `json:"success"`
-	Error         string   `json:"error"`
-	Usage         string   `json:"usage"`
-	Note          string   `json:"note"`
-	Removed       string   `json:"removed_entry"`
-	Replaced      string   `json:"replaced_entry"`
-	Path          string   `json:"path"`
-	Chars         int      `json:"chars"`
-	Limit         int      `json:"limit"`
-	CurrentOnes   []string `json:"current_entries"`
-	Matches       []string `json:"matches"`
-	SeveralPieces []string `json:"previews"`
-	Entries       []struct {
-		Text      string    `json:"text"`
-		UpdatedAt time.Time `json:"updated_at"`
+	Error    string   `json:"error"`
+	Usage    string   `json:"usage"`
+	Message  string   `json:"message"`
+	Removed  string   `json:"removed_entry"`
+	Replaced string   `json:"replaced_entry"`
+	Path     string   `json:"path"`
+	Chars    int      `json:"chars"`
+	Limit    int      `json:"limit"`
+	Current  []string `json:"current_entries"` // of a failure
+	Matches  []string `json:"matches"`
+	Entries  []struct {
+		Text string `json:"text"`
 	} `json:"entries"`
 }
 
 // tool runs the memory tool as a person, whose edits wait for no approval.
-func (m *memoryRun) tool(ctx context.Context, args map[string]string) (memoryResult, []byte, error) {
+// With --json it prints the result itself.
+func (m *memoryRun) tool(ctx context.Context, args map[string]string) (memoryResult, error) {
 	var r memoryResult
-	args["target"] = m.target
+	if m.target != "" {
+		args["target"] = m.target
+	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return r, nil, err
+		return r, err
 	}
 	result, failed, err := m.runTool(ctx, "memory", raw, serving{origin: originCLI})
 	if err != nil {
-		return r, nil, err
+		return r, err
 	}
 	if m.json {
 		fmt.Fprintf(m.out, "%s\n", result)
 		if failed {
-			return r, result, failure{code: codeFailed}
+			return r, failure{code: codeFailed}
 		}
-		return r, result, nil
+		return r, nil
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
-		return r, result, fmt.Errorf("result of the memory tool: %w", err)
+		return r, fmt.Errorf("result of the memory tool: %w", err)
 	}
 	if failed {
-		return r, result, errors.New(r.Error)
+		for _, text := range append(r.Current, r.Matches...) {
+			fmt.Fprintf(m.err, "- %s\n", text)
+		}
+		return r, errors.New(r.Error)
 	}
-	return r, result, nil
+	return r, nil
 }
 
 func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
-	r, _, err := m.tool(ctx, args)
+	r, err := m.tool(ctx, args)
 	if err != nil || m.json {
 		return err
 	}
@@ -117,20 +122,36 @@ func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
 		fmt.Fprintf(m.out, "removed: %s\n", r.Removed)
 	case r.Replaced != "":
 		fmt.Fprintf(m.out, "replaced: %s\n", r.Replaced)
+	case strings.Contains(r.Message, "nothing was written"):
+		fmt.Fprintf(m.out, "there already; %s\n", r.Usage)
+		return nil
 	}
 	fmt.Fprintf(m.out, "saved; %s\n", r.Usage)
 	return nil
 }
 
-func (m *memoryRun) list(ctx context.Context) error {
-	r, _, err := m.tool(ctx, map[string]string{"action": "read"})
-	if err != nil || m.json {
-		return err
+// list shows one target, or both when none was named.
+func (m *memoryRun) list(ctx context.Context, both bool) error {
+	if both && m.json {
+		m.target = "" // the tool then shows both in one answer
 	}
-	for _, e := range r.Entries {
-		fmt.Fprintf(m.out, "- %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
+	targets := []string{m.target}
+	if both && !m.json {
+		targets = []string{string(memstore.Memory), string(memstore.User)}
 	}
-	fmt.Fprintf(m.out, "%d of %d characters, %s\n", r.Chars, r.Limit, r.Path)
+	for _, m.target = range targets {
+		r, err := m.tool(ctx, map[string]string{"action": "read"})
+		if err != nil {
+			return err
+		}
+		if m.json {
+			continue
+		}
+		fmt.Fprintf(m.out, "%s: %d of %d characters, %s\n", m.target, r.Chars, r.Limit, r.Path)
+		for _, e := range r.Entries {
+			fmt.Fprintf(m.out, "- %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
+		}
+	}
 	return nil
 }
 

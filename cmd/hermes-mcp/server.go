@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -116,7 +117,12 @@ func (a *app) server(how serving) (*server.MCPServer, error) {
 		Done: func(tool string, failed bool, seconds float64) {
 			a.log.Info().Str("tool", tool).Bool("failed", failed).Float64("seconds", seconds).Msg("call")
 		},
-		Bug: func(where string, err error) { a.log.Error().Str("where", where).Err(err).Msg("bug") },
+		Bug: func(where string, err error) {
+			a.log.Error().Str("where", where).Err(err).Msg("bug")
+			if a.logFile == nil { // a command, whose person sees no log
+				fmt.Fprintf(a.err, "hermes-mcp: bug in %s: %v\n", where, err)
+			}
+		},
 	}), nil
 }
 
