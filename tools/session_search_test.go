@@ -280,12 +280,12 @@ func noise(rng *rand.Rand, n int) string {
 func crowd(t testing.TB, rng *rand.Rand) (*transcript.DB, []string) {
 	db := open(t)
 	var ids []string
-	for i := range 24 {
+	for i := range 12 {
 		s := transcript.Session{ID: fmt.Sprintf("claude-code:%08x-%s", rng.Uint32(), strings.Repeat("f", rng.IntN(60))), Title: noise(rng, rng.IntN(40)),
 			Project: "/home/demo/" + noise(rng, rng.IntN(20)), Model: noise(rng, rng.IntN(10)), StartedAt: day.Add(time.Duration(i) * time.Hour)}
 		ids = append(ids, s.ID)
 		var msgs []transcript.Message
-		for range 1 + rng.IntN([]int{3, 20, 60, 350}[i%4]) {
+		for range 1 + rng.IntN([]int{3, 20, 60, 320}[i%4]) {
 			m := transcript.Message{Role: []transcript.Role{transcript.UserRole, transcript.Assistant, transcript.Tool, transcript.Summary}[rng.IntN(4)],
 				Content: noise(rng, rng.IntN([]int{5, 20, 150}[rng.IntN(3)]))}
 			if rng.IntN(200) == 0 {
@@ -322,13 +322,26 @@ func size(t *testing.T, tool server.ServerTool, args map[string]any) (got map[st
 }
 
 func TestNoAnswerExceedsItsBudgetAndEveryOneCanBeContinued(t *testing.T) {
-	const rounds = 600
 	rng := rand.New(rand.NewPCG(7, 7))
 	db, ids := crowd(t, rng)
+	for range 10 {
+		roam(t, rng, db, ids)
+	}
+}
+
+func FuzzNoAnswerExceedsItsBudget(f *testing.F) {
+	db, ids := crowd(f, rand.New(rand.NewPCG(9, 9)))
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { roam(t, rand.New(rand.NewPCG(seed, 1)), db, ids) })
+}
+
+// roam makes twenty random calls and follows next three times from each.
+func roam(t *testing.T, rng *rand.Rand, db *transcript.DB, ids []string) {
+	t.Helper()
 	tool := searcher(db, SearchOptions{Redact: true, Pending: func(context.Context) string { return noise(rng, 100) }})
 	pick := func(of ...any) any { return of[rng.IntN(len(of))] }
 	var seen []any // message ids
-	for round := range rounds {
+	for range 20 {
 		args := map[string]any{}
 		give := func(name string, of ...any) {
 			if v := pick(append(of, nil)...); v != nil {
@@ -348,30 +361,24 @@ func TestNoAnswerExceedsItsBudgetAndEveryOneCanBeContinued(t *testing.T) {
 				give("around_message_id", seen[rng.IntN(len(seen))])
 			}
 		}
-		for step := 0; ; step++ {
+		for step := 0; args != nil && step < 4; step++ {
 			got, n := size(t, tool, args)
-			raw, _ := json.Marshal(args)
-			limit := detail(fmt.Sprint(args["detail"])).budget()
-			if n > limit {
-				t.Fatalf("round %d, %.300s: %d characters, budget %d", round, raw, n, limit)
+			raw, err := json.Marshal(args)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got["success"] != true {
-				if got["code"] != string(codeNotFound) {
-					t.Fatalf("%.300s: %v", raw, got)
-				}
-				break
+			if limit := detail(fmt.Sprint(args["detail"])).budget(); n > limit {
+				t.Fatalf("%.300s: %d characters, budget %d", raw, n, limit)
+			}
+			if got["success"] != true && got["code"] != string(codeNotFound) {
+				t.Fatalf("%.300s: %v", raw, got)
 			}
 			for _, m := range messages(got) {
-				if len(seen) < 500 {
-					seen = append(seen, m["id"])
-				}
+				seen = append(seen, m["id"])
 			}
 			next, more := got["next"].(map[string]any)
 			if got["truncated"] == true && !more {
 				t.Fatalf("%.300s: truncated without next: %v", raw, got["count"])
-			}
-			if !more || step == 3 {
-				break
 			}
 			args = next
 		}
