@@ -68,7 +68,7 @@ func (x *extractor) fix(i int) (text, message string) {
 		kin, _, _ := strings.Cut(s.do, " ")
 		worked = good && s.do == failed.do
 		switch {
-		case worked && change < 0 && s.say != failed.say:
+		case worked && change < 0 && s.alters && !checks[program] && s.say != failed.say:
 			change = j // done differently
 		case worked || !good:
 		case checks[program] && s.changes, !checks[program] && kin == program && s.alters && s.say != failed.say:
