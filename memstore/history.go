@@ -97,7 +97,8 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	_, _, doc, err := load(p)
+	_, f, doc, err := load(p)
+	f.Release()
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +107,8 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	}
 	var all []Entry
 	for _, l := range s.known.Lost(string(t), doc) {
-		e := Entry{Text: l.Text, Hash: hash(l.Text), UpdatedAt: l.Updated, LostBy: l.By}
-		e.Blocked, e.Shown = s.verdict(p.name, e.Text, e.Hash)
+		e := Entry{Text: l.Text, Hash: l.Hash, UpdatedAt: l.Updated, LostBy: l.By}
+		e.Blocked, e.Shown = s.verdict(p.name, e.Text)
 		all = append(all, e)
 	}
 	return all, nil

@@ -26,10 +26,12 @@ type Store struct {
 	Now         func() time.Time // time.Now when nil
 
 	home  string
-	turn  chan struct{} // the mutex: one slot, so that waiting for it can end
-	swept map[string]bool
+	turn  chan struct{}   // the mutex: one slot, so that waiting for it can end
+	made  map[string]bool // folders that are there
+	swept map[string]bool // files whose leftovers have been looked for
+	held  []durable.File  // replaced by the last edit, to be freed during the next
 	known journal.Index
-	rules sync.Map // an entry's hash → the scanner's rule or "", since every read asks
+	rules sync.Map // an entry → the scanner's rule or "", since every read asks
 }
 
 // Open returns the store of home ($HERMES_HOME). It makes nothing: folders are
@@ -39,7 +41,7 @@ func Open(home string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}
-	return &Store{home: abs, turn: make(chan struct{}, 1), swept: make(map[string]bool)}, nil
+	return &Store{home: abs, turn: make(chan struct{}, 1), made: make(map[string]bool), swept: make(map[string]bool)}, nil
 }
 
 func (s *Store) now() time.Time {
@@ -115,20 +117,37 @@ func (s *Store) lock(ctx context.Context, p place) (unlock func() error, err err
 		return err
 	}
 	fail := func(err error) (func() error, error) { return nil, errors.Join(err, unlock()) }
-	if err := durable.MakeFolder(s.own(), true); err != nil {
-		return fail(fmt.Errorf("make %s: %w", s.own(), err))
-	}
-	if err := durable.MakeFolder(filepath.Dir(p.path), false); err != nil {
-		return fail(fmt.Errorf("make %s: %w", filepath.Dir(p.path), err))
+	if err := s.folders(p); err != nil {
+		return fail(err)
 	}
 	for _, path := range []string{s.own("memory.lock"), p.path + ".lock"} {
 		free, err := durable.Lock(ctx, path)
+		if errors.Is(err, fs.ErrNotExist) { // somebody has removed the folder
+			clear(s.made)
+			if err = s.folders(p); err == nil {
+				free, err = durable.Lock(ctx, path)
+			}
+		}
 		if err != nil {
 			return fail(busy(err))
 		}
 		held = append(held, free)
 	}
 	return unlock, nil
+}
+
+// folders makes what p needs, once.
+func (s *Store) folders(p place) error {
+	for _, dir := range []string{s.own(), filepath.Dir(p.path)} {
+		if s.made[dir] {
+			continue
+		}
+		if err := durable.MakeFolder(dir, dir == s.own()); err != nil {
+			return fmt.Errorf("make %s: %w", dir, err)
+		}
+		s.made[dir] = true
+	}
+	return nil
 }
 
 func busy(err error) error {
@@ -138,10 +157,11 @@ func busy(err error) error {
 	return fmt.Errorf("lock the memory: %w", err)
 }
 
-// load reads p's file. The path is the real one, also with an error.
+// load reads p's file, and holds it. The path is the real one, also with an
+// error.
 func load(p place) (real string, f durable.File, doc document.Doc, err error) {
 	if real, err = durable.Resolve(p.path); err == nil {
-		if f, err = durable.Read(real); err == nil {
+		if f, err = durable.Hold(real); err == nil {
 			doc, err = parse(real, f.Bytes)
 			return real, f, doc, err
 		}
@@ -172,6 +192,7 @@ func (s *Store) State(ctx context.Context, t Target) (State, error) {
 		return State{Target: t, Limit: p.limit}, err
 	}
 	real, f, doc, err := load(p)
+	f.Release()
 	if err != nil {
 		return State{Target: t, Path: real, Limit: p.limit}, err
 	}
@@ -190,13 +211,14 @@ func (s *Store) state(p place, real string, info fs.FileInfo, doc document.Doc) 
 	if info != nil {
 		written = info.ModTime()
 	}
+	st.Entries = make([]Entry, 0, len(doc.Entries()))
 	facts := s.known.Facts(string(p.target), doc)
 	for i, text := range doc.Entries() {
-		e := Entry{Text: text, Hash: hash(text), UpdatedAt: written}
+		e := Entry{Text: text, Hash: facts[i].Hash, UpdatedAt: written}
 		if !facts[i].Updated.IsZero() {
 			e.UpdatedAt = facts[i].Updated
 		}
-		e.Blocked, e.Shown = s.verdict(p.name, text, e.Hash)
+		e.Blocked, e.Shown = s.verdict(p.name, text)
 		st.Entries = append(st.Entries, e)
 	}
 	return st
@@ -204,17 +226,17 @@ func (s *Store) state(p place, real string, info fs.FileInfo, doc document.Doc) 
 
 // verdict is what the scanner says of an entry that is about to enter a
 // prompt: the rule it broke, and the text that may be shown.
-func (s *Store) verdict(name, text, hash string) (rule, shown string) {
-	v, ok := s.rules.Load(hash)
+func (s *Store) verdict(name, text string) (rule, shown string) {
+	v, ok := s.rules.Load(text)
 	if !ok {
 		rule := ""
 		if found := scanner.Scan(text, scanner.Strict); len(found) > 0 {
 			rule = found[0].Rule
 		}
-		v, _ = s.rules.LoadOrStore(hash, rule)
+		v, _ = s.rules.LoadOrStore(text, rule)
 	}
 	if rule, _ = v.(string); rule == "" {
 		return "", text
 	}
-	return rule, fmt.Sprintf("[BLOCKED: %s entry %s contained threat pattern(s): %s. It is kept from prompts; this line as old_text removes it.]", name, hash[:8], rule)
+	return rule, fmt.Sprintf("[BLOCKED: %s entry %s contained threat pattern(s): %s. It is kept from prompts; this line as old_text removes it.]", name, hash(text)[:8], rule)
 }

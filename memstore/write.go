@@ -45,9 +45,11 @@ type writing struct {
 	place place
 	real  string
 	disk  durable.File
+	log   *journal.Writer
 	extra []*journal.Record // must be journaled before the edit
 	last  string            // newest id given out
 	stale []string          // files to be removed once extra is journaled
+	state State             // of what was last put in force
 }
 
 // edit runs req against target t, durably.
@@ -67,6 +69,12 @@ func (s *Store) edit(ctx context.Context, t Target, req request) (res Result, er
 		}
 	}()
 	w := &writing{s: s, place: p}
+	defer func() {
+		w.disk.Release()
+		if w.log != nil {
+			w.log.Close() // synced where it matters
+		}
+	}()
 	doc, err := w.begin()
 	if err != nil {
 		return Result{State: State{Target: t, Path: w.real, Limit: p.limit}}, fmt.Errorf("edit %s: %w", p.name, err)
@@ -75,7 +83,9 @@ func (s *Store) edit(ctx context.Context, t Target, req request) (res Result, er
 	if err != nil {
 		res.Changes, res.EditID = nil, ""
 	}
-	res.State = s.state(p, w.real, w.disk.Info, doc)
+	if res.State = w.state; res.EditID == "" {
+		res.State = s.state(p, w.real, w.disk.Info, doc)
+	}
 	if e := s.known.Save(s.cachePath()); e != nil {
 		res.State.Notes = append(res.State.Notes, "the cache of the journal could not be written: "+e.Error())
 	}
@@ -85,17 +95,20 @@ func (s *Store) edit(ctx context.Context, t Target, req request) (res Result, er
 // begin reads the file, and finds out what happened to it since the journal's
 // last line.
 func (w *writing) begin() (doc document.Doc, err error) {
-	if w.real, w.disk, doc, err = load(w.place); err != nil {
+	if doc, err = w.load(); err != nil {
 		return doc, err
 	}
-	if err := w.s.refresh(); err != nil {
-		return doc, err
+	if w.log, err = w.s.log().Append(); err != nil {
+		return doc, fmt.Errorf("open the journal: %w", err)
+	}
+	if err := w.s.known.Follow(w.log, w.s.cachePath()); err != nil {
+		return doc, fmt.Errorf("read the journal: %w", err)
 	}
 	w.last = w.s.known.Newest()
 	after, pending, torn := w.s.known.Before(string(w.place.target))
 	if len(w.disk.Bytes) == 0 && (len(after) > 0 || pending != nil && len(pending.After) > 0) {
 		for end := time.Now().Add(halfSaved); len(w.disk.Bytes) == 0 && time.Now().Before(end); time.Sleep(halfSaved / 20) {
-			if w.real, w.disk, doc, err = load(w.place); err != nil {
+			if doc, err = w.load(); err != nil {
 				return doc, err
 			}
 		}
@@ -109,7 +122,7 @@ func (w *writing) begin() (doc document.Doc, err error) {
 		if err := durable.WriteInPlace(w.real, pending.After); err != nil {
 			return doc, fmt.Errorf("finish the last edit: %w", err)
 		}
-		if w.real, w.disk, doc, err = load(w.place); err != nil {
+		if doc, err = w.load(); err != nil {
 			return doc, err
 		}
 		after, now = pending.After, w.disk.Bytes
@@ -122,6 +135,13 @@ func (w *writing) begin() (doc document.Doc, err error) {
 		w.foreign(after, now)
 	}
 	return doc, w.sweep()
+}
+
+// load reads the file anew.
+func (w *writing) load() (doc document.Doc, err error) {
+	w.disk.Release()
+	w.real, w.disk, doc, err = load(w.place)
+	return doc, err
 }
 
 func (w *writing) queue(r *journal.Record) {
@@ -208,12 +228,12 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 			}
 			id = rec.ID
 		}
-		was := w.disk
-		found, err := w.write(rec, next.Bytes())
+		was := w.disk.Bytes
+		found, err := w.write(rec, next.Bytes(), func() { w.state = w.s.state(w.place, w.real, nil, next) })
 		if err != nil {
 			return w.reread(doc), nil, "", errors.Join(refused, err)
 		}
-		if bytes.Equal(found, was.Bytes) {
+		if bytes.Equal(found, was) {
 			return next, changes, id, refused
 		}
 		// Somebody without a lock has saved in between. Theirs came first, and
@@ -221,7 +241,7 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 		if rec != nil {
 			w.queue(&journal.Record{Kind: journal.Abort, Of: rec.ID})
 		}
-		w.foreign(was.Bytes, found)
+		w.foreign(was, found)
 		if doc, err = parse(w.real, found); err != nil {
 			return w.giveBack(found, err)
 		}
@@ -231,24 +251,19 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 
 // giveBack puts found, which is no text, in force again.
 func (w *writing) giveBack(found []byte, reason error) (document.Doc, []Change, string, error) {
-	_, err := w.write(nil, found)
+	_, err := w.write(nil, found, nil)
 	return document.Doc{}, nil, "", errors.Join(reason, err)
 }
 
 // flush journals what is queued when no edit follows.
 func (w *writing) flush() error {
-	log, err := w.s.log().Append()
-	if err != nil {
-		return err
-	}
-	err = log.Write(&w.s.known, w.extra...)
+	err := w.log.Write(&w.s.known, w.extra...)
 	w.extra = nil
-	return errors.Join(err, log.Sync(), log.Close())
+	return errors.Join(err, w.log.Sync())
 }
 
 func (w *writing) reread(otherwise document.Doc) document.Doc {
-	if _, f, doc, err := load(w.place); err == nil {
-		w.disk = f
+	if doc, err := w.load(); err == nil {
 		return doc
 	}
 	return otherwise
@@ -278,7 +293,8 @@ func (w *writing) record(req request, before, after []byte) (*journal.Record, er
 
 // write journals what is queued and rec, and puts next in force. rec is nil
 // when only a foreign text is given back. found is what was really replaced.
-func (w *writing) write(rec *journal.Record, next []byte) (found []byte, err error) {
+// meanwhile, if any, is run while the disk is busy with it.
+func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (found []byte, err error) {
 	id := w.last
 	if rec != nil {
 		id = rec.ID
@@ -287,35 +303,35 @@ func (w *writing) write(rec *journal.Record, next []byte) (found []byte, err err
 	if err != nil {
 		return nil, fmt.Errorf("write beside %s: %w", w.real, err)
 	}
-	log, err := w.s.log().Append()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the journal: %w", err), staged.Discard())
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
 	lines := w.extra
 	if rec != nil {
 		lines = append(lines, rec)
 	}
-	if err := log.Write(&w.s.known, lines...); err != nil {
+	if err := w.log.Write(&w.s.known, lines...); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the journal: %w", err), staged.Discard())
 	}
 	w.extra = nil
 	var syncs sync.WaitGroup
 	var errLog error
-	syncs.Go(func() { errLog = log.Sync() })
+	syncs.Go(func() { errLog = w.log.Sync() })
 	errFile := staged.Sync()
 	syncs.Wait()
 	if err := errors.Join(errLog, errFile); err != nil {
-		return nil, errors.Join(fmt.Errorf("sync: %w", err), w.abort(log, rec, staged))
+		return nil, errors.Join(fmt.Errorf("sync: %w", err), w.abort(rec, staged))
 	}
-	found, done, err := staged.Replace(w.disk)
+	found, done, err := staged.Replace(w.disk, func() {
+		if meanwhile != nil {
+			meanwhile()
+		}
+		w.s.free()
+	})
 	if errors.Is(err, durable.ErrNoRename) {
-		if found, done, err = w.inPlace(log, rec, next); done {
+		if found, done, err = w.inPlace(rec, next); done {
 			err = errors.Join(err, staged.Discard())
 		}
 	}
 	if !done {
-		return nil, errors.Join(fmt.Errorf("replace %s: %w", w.real, err), w.abort(log, rec, staged))
+		return nil, errors.Join(fmt.Errorf("replace %s: %w", w.real, err), w.abort(rec, staged))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s holds the edit, but is not known to be durable: %w", w.real, err)
@@ -325,8 +341,8 @@ func (w *writing) write(rec *journal.Record, next []byte) (found []byte, err err
 
 // abort notes that rec never reached the disk. The staged file says the same,
 // and goes only when the note is written.
-func (w *writing) abort(log *journal.Writer, rec *journal.Record, staged *durable.Next) error {
-	if err := w.mark(log, journal.Abort, rec); err != nil {
+func (w *writing) abort(rec *journal.Record, staged *durable.Next) error {
+	if err := w.mark(journal.Abort, rec); err != nil {
 		return err
 	}
 	return staged.Discard()
@@ -334,8 +350,8 @@ func (w *writing) abort(log *journal.Writer, rec *journal.Record, staged *durabl
 
 // inPlace writes next where no rename is possible. The journal is safe by now,
 // so that a torn file can be made whole from it.
-func (w *writing) inPlace(log *journal.Writer, rec *journal.Record, next []byte) (found []byte, done bool, err error) {
-	if err := errors.Join(w.mark(log, journal.InPlace, rec), log.Sync()); err != nil {
+func (w *writing) inPlace(rec *journal.Record, next []byte) (found []byte, done bool, err error) {
+	if err := errors.Join(w.mark(journal.InPlace, rec), w.log.Sync()); err != nil {
 		return nil, false, err
 	}
 	now, err := durable.Read(w.real)
@@ -352,30 +368,38 @@ func (w *writing) inPlace(log *journal.Writer, rec *journal.Record, next []byte)
 }
 
 // mark notes what became of rec.
-func (w *writing) mark(log *journal.Writer, kind string, rec *journal.Record) error {
+func (w *writing) mark(kind string, rec *journal.Record) error {
 	if rec == nil {
 		return nil
 	}
 	w.queue(&journal.Record{Kind: kind, Of: rec.ID})
 	lines := w.extra
 	w.extra = nil
-	return log.Write(&w.s.known, lines...)
+	return w.log.Write(&w.s.known, lines...)
+}
+
+// free lets go of what the last edit replaced. To free a file takes the disk as
+// long as to sync one, so nobody is made to wait for it.
+func (s *Store) free() {
+	for i := range s.held {
+		s.held[i].Release()
+	}
+	s.held = nil
 }
 
 // finish tidies up after the new content is in force. old is a second name of
 // what was replaced.
 func (w *writing) finish(old string, next, found []byte) error {
-	info, err := os.Stat(w.real)
-	if err != nil {
-		return err
-	}
 	was := w.disk
-	w.disk = durable.File{Bytes: next, Info: info}
+	w.s.held = append(w.s.held, was)
+	w.disk = durable.File{Bytes: next}
 	if old != "" {
 		w.stale = append(w.stale, old)
 	}
-	if !bytes.Equal(found, was.Bytes) {
-		return nil // not the end: what was found has to be journaled first
+	if !bytes.Equal(found, was.Bytes) { // not the end: what was found has to be journaled first
+		var err error
+		w.disk.Info, err = os.Stat(w.real)
+		return err
 	}
 	for _, path := range w.stale {
 		os.Remove(path) // what stays is swept by a later process

@@ -14,9 +14,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // MaxSize is the largest file that is read, in bytes.
@@ -87,53 +89,93 @@ func regular(path string, info fs.FileInfo) error {
 type File struct {
 	Bytes []byte
 	Info  fs.FileInfo // nil when there was no file
+
+	f *os.File // still open after Hold, nil otherwise
 }
 
-// Read reads the file at the real path. No file is an empty File. ErrRefused
-// when it is not a regular file, cannot be read, or is larger than MaxSize.
+// Read reads the file at a path that Resolve returned. No file is an empty
+// File. ErrRefused when it is not a regular file, cannot be read, or is larger
+// than MaxSize.
 func Read(real string) (File, error) {
-	before, err := os.Stat(real)
+	f, err := Hold(real)
+	f.Release()
+	return f, err
+}
+
+// Hold is Read, and keeps the file open where that does not keep others from
+// replacing it, so that its blocks are not freed while somebody waits for a
+// Replace. Release must follow some time.
+func Hold(real string) (file File, err error) {
+	f, err := Open(real, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return File{}, nil
 	}
 	if err != nil {
 		return File{}, refuse(real, err)
 	}
-	if err := regular(real, before); err != nil { // before open, which would wait for a pipe's writer
-		return File{}, err
-	}
-	f, err := os.Open(real)
-	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, nil
-	}
-	if err != nil {
-		return File{}, refuse(real, err)
-	}
-	defer f.Close()
+	defer func() {
+		if file.f == nil {
+			f.Close() // only read from
+		}
+	}()
 	info, err := f.Stat()
 	if err != nil {
 		return File{}, refuse(real, err)
 	}
+	if err := regular(real, info); err != nil {
+		return File{}, err
+	}
 	if info.Size() > MaxSize {
 		return File{}, fmt.Errorf("%w: %s has %d bytes; at most %d are read", ErrRefused, real, info.Size(), MaxSize)
 	}
-	raw := make([]byte, 0, info.Size()+1)
-	for {
-		n, err := f.Read(raw[len(raw):cap(raw)])
-		raw = raw[:len(raw)+n]
-		if err == io.EOF {
-			return File{Bytes: raw, Info: info}, nil
-		}
+	raw, err := readUpTo(f, info.Size(), MaxSize+1)
+	if err != nil {
+		return File{}, refuse(real, err)
+	}
+	if len(raw) > MaxSize {
+		return File{}, fmt.Errorf("%w: %s has more than %d bytes", ErrRefused, real, MaxSize)
+	}
+	file = File{Bytes: raw, Info: info}
+	if canHold {
+		file.f = f
+	}
+	return file, nil
+}
+
+// Release closes a held file.
+func (f *File) Release() {
+	if f.f != nil {
+		f.f.Close() // only read from
+		f.f = nil
+	}
+}
+
+// again reads the old name of what was replaced: through the open file, if it
+// is that one.
+func (f *File) again(old string) ([]byte, error) {
+	if f.f != nil {
+		info, err := os.Lstat(old)
 		if err != nil {
-			return File{}, refuse(real, err)
+			return nil, err
 		}
-		if len(raw) > MaxSize {
-			return File{}, fmt.Errorf("%w: %s has more than %d bytes", ErrRefused, real, MaxSize)
-		}
-		if len(raw) == cap(raw) {
-			raw = append(raw, 0)[:len(raw)]
+		if os.SameFile(info, f.Info) {
+			raw, err := readUpTo(io.NewSectionReader(f.f, 0, math.MaxInt64), info.Size(), math.MaxInt64)
+			return raw, err
 		}
 	}
+	o, err := Open(old, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := readUpTo(o, 4<<10, math.MaxInt64)
+	return raw, errors.Join(err, o.Close())
+}
+
+// readUpTo reads f to its end, or n bytes.
+func readUpTo(f io.Reader, size, n int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := b.ReadFrom(io.LimitReader(f, n))
+	return b.Bytes(), err
 }
 
 const suffix = ".hermes-mcp"
@@ -152,7 +194,7 @@ func Stage(real, id string, data []byte, old fs.FileInfo) (*Next, error) {
 	base := temporary(real, id)
 	n := &Next{real: real, temp: base + suffix, old: base + ".old" + suffix}
 	var err error
-	if n.f, err = os.OpenFile(n.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	if n.f, err = Open(n.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
 	}
 	if _, err = n.f.Write(data); err == nil && old != nil && old.Mode().Perm() != 0o600 {
@@ -192,8 +234,9 @@ func (n *Next) Discard() error {
 // was.Bytes when somebody wrote in between. With done set the replacement has
 // happened even if err is not nil; Old must be removed when found has been taken
 // care of. Otherwise the file is as it was, and Discard must follow;
-// ErrNoRename is one of these errors.
-func (n *Next) Replace(was File) (found []byte, done bool, err error) {
+// ErrNoRename is one of these errors. meanwhile, which may be nil, is run while
+// the disk is busy.
+func (n *Next) Replace(was File, meanwhile func()) (found []byte, done bool, err error) {
 	err = n.f.Close()
 	n.f = nil
 	if err != nil {
@@ -223,10 +266,15 @@ func (n *Next) Replace(was File) (found []byte, done bool, err error) {
 		}
 		return nil, false, err
 	}
+	var busy sync.WaitGroup
+	if meanwhile != nil {
+		busy.Go(meanwhile)
+	}
 	err = SyncFolder(filepath.Dir(n.real))
+	busy.Wait()
 	if kept {
 		n.Old = n.old
-		old, readErr := os.ReadFile(n.old) // of whatever size it has grown to
+		old, readErr := was.again(n.old)
 		err = errors.Join(err, readErr)
 		found = old
 	}
@@ -237,7 +285,7 @@ func (n *Next) Replace(was File) (found []byte, done bool, err error) {
 // ErrNoRename. A kill in the middle leaves data's beginning before the old
 // file's rest, see [Torn].
 func WriteInPlace(real string, data []byte) error {
-	f, err := os.OpenFile(real, os.O_WRONLY, 0)
+	f, err := Open(real, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,11 @@ func stage(t *testing.T, path, id, data string, was File) *Next {
 
 func load(t *testing.T, path string) File {
 	t.Helper()
-	f, err := Read(path)
+	f, err := Hold(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(f.Release)
 	return f
 }
 
@@ -63,7 +64,7 @@ func TestReplaceTellsWhatItReplaced(t *testing.T) {
 			if tt.between != nil {
 				tt.between(t, path)
 			}
-			found, done, err := n.Replace(was)
+			found, done, err := n.Replace(was, nil)
 			if err != nil || !done || string(found) != tt.found {
 				t.Fatalf("found %q, %v, %v", found, done, err)
 			}

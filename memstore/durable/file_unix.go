@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// canHold: an open file can be replaced here.
+const canHold = true
+
 // ours tells whether the file belongs to the user we run as.
 func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
@@ -19,13 +22,32 @@ func noRename(err error) bool {
 	return errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EXDEV)
 }
 
-func rename(from, to string) error { return os.Rename(from, to) }
+func rename(from, to string) error {
+	if err := syscall.Rename(from, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
 
 func narrow(dir string) error { return os.Chmod(dir, 0o700) }
 
+// Open is os.OpenFile without the attempt to make the descriptor pollable,
+// which for a regular file costs more than the rest.
+func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	for {
+		fd, err := syscall.Open(path, flag|syscall.O_CLOEXEC, uint32(perm.Perm()))
+		if err == nil {
+			return os.NewFile(uintptr(fd), path), nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+	}
+}
+
 // SyncFolder makes the names in dir durable.
 func SyncFolder(dir string) error {
-	f, err := os.Open(dir)
+	f, err := Open(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -34,8 +34,8 @@ type Index struct {
 
 // A track is what the journal says about one target.
 type track struct {
-	After   Text            `json:"after"` // the file after the last edit that reached it; nil when none is known
-	Entries map[string]Fact `json:"entries"`
+	After   Text            `json:"after"`   // the file after the last edit that reached it; nil when none is known
+	Entries map[string]Fact `json:"entries"` // by the entry's text, as is Lost
 	Lost    map[string]Loss `json:"lost"`
 
 	pending *Record // ours, and not known to have reached the disk
@@ -44,6 +44,7 @@ type track struct {
 
 // A Fact is what is known about an entry that is in the file.
 type Fact struct {
+	Hash    string    `json:"hash"` // of the entry
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
@@ -66,13 +67,24 @@ type cache struct {
 // Refresh reads what is new in log, the first time behind what the cache
 // holds.
 func (x *Index) Refresh(log Log, cachePath string) error {
+	return x.read(cachePath, log.Scan)
+}
+
+// Follow is Refresh for the one that holds the log open.
+func (x *Index) Follow(w *Writer, cachePath string) error {
+	return x.read(cachePath, func(p Position, fresh func(), fn func(Record)) (Position, error) {
+		return scan(w.f, w.end, p, fresh, fn)
+	})
+}
+
+func (x *Index) read(cachePath string, scan func(Position, func(), func(Record)) (Position, error)) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.loaded {
 		x.loaded = true
 		x.load(cachePath)
 	}
-	at, err := log.Scan(x.at, x.forget, x.apply)
+	at, err := scan(x.at, x.forget, x.apply)
 	x.at = at
 	return err
 }
@@ -196,6 +208,14 @@ func (t *track) settle() {
 	t.absorb(r)
 }
 
+func (t *track) loss(entry string, r Record) Loss {
+	f, ok := t.Entries[entry]
+	if !ok {
+		f.Hash = Hash([]byte(entry))
+	}
+	return Loss{Text: entry, By: r.ID, At: r.At, Fact: f}
+}
+
 // asOf returns what is known when the file holds doc: the pending edit has
 // reached the disk unless doc is what it was made from.
 func (t *track) asOf(doc document.Doc) *track {
@@ -221,13 +241,12 @@ func (t *track) absorb(r Record) {
 	was := t.Entries
 	t.After, t.Entries = r.After, make(map[string]Fact, len(was))
 	for _, e := range document.EntriesOf(r.After) {
-		h := Hash([]byte(e))
-		f, ok := was[h]
+		f, ok := was[e]
 		if !ok {
-			f = Fact{Created: when, Updated: when}
+			f = Fact{Hash: Hash([]byte(e)), Created: when, Updated: when}
 		}
-		t.Entries[h] = f
-		delete(t.Lost, h)
+		t.Entries[e] = f
+		delete(t.Lost, e)
 	}
 }
 
@@ -236,21 +255,24 @@ func (t *track) lose(r Record) {
 	added, removed := document.Difference(document.EntriesOf(r.Before), document.EntriesOf(r.After))
 	for _, e := range removed {
 		if !document.LivesOn(e, added) {
-			h := Hash([]byte(e))
-			t.Lost[h] = Loss{Text: e, By: r.ID, At: r.At, Fact: t.Entries[h]}
+			t.Lost[e] = t.loss(e, r)
 		}
 	}
 }
 
-// Facts returns what is known of doc's entries, in order. A zero Fact is an
-// entry that the journal has not met.
+// Facts returns what is known of doc's entries, in order. One without times
+// is an entry that the journal has not met.
 func (x *Index) Facts(target string, doc document.Doc) []Fact {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	t := x.track(target).asOf(doc)
 	all := make([]Fact, 0, len(doc.Entries()))
 	for _, text := range doc.Entries() {
-		all = append(all, t.Entries[Hash([]byte(text))])
+		f, ok := t.Entries[text]
+		if !ok {
+			f.Hash = Hash([]byte(text))
+		}
+		all = append(all, f)
 	}
 	return all
 }
@@ -273,9 +295,8 @@ func (x *Index) Lost(target string, doc document.Doc) []Loss {
 	}
 	added, removed := document.Difference(document.EntriesOf(t.After), doc.Entries())
 	for _, e := range removed {
-		h := Hash([]byte(e))
-		if _, told := t.Lost[h]; !told && !here[e] && !document.LivesOn(e, added) {
-			all = append(all, Loss{Text: e, Fact: t.Entries[h]})
+		if _, told := t.Lost[e]; !told && !here[e] && !document.LivesOn(e, added) {
+			all = append(all, t.loss(e, Record{}))
 		}
 	}
 	slices.SortFunc(all, func(a, b Loss) int {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
 )
 
 // A Position says up to where a log has been read.
@@ -23,7 +25,7 @@ const headLen = 40 // reaches over the first record's id
 // log is not the one that p is in, and everything is read from its beginning.
 // A missing log is an empty one.
 func (l Log) Scan(p Position, fresh func(), fn func(Record)) (Position, error) {
-	f, err := os.Open(l.Path)
+	f, err := durable.Open(l.Path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p.Offset > 0 {
 			fresh()
@@ -38,21 +40,26 @@ func (l Log) Scan(p Position, fresh func(), fn func(Record)) (Position, error) {
 	if err != nil {
 		return p, err
 	}
+	return scan(f, info.Size(), p, fresh, fn)
+}
+
+// scan reads the first size bytes of f.
+func scan(f *os.File, size int64, p Position, fresh func(), fn func(Record)) (Position, error) {
 	if p.Offset > 0 {
 		head := make([]byte, headLen)
 		n, err := f.ReadAt(head, 0)
 		if err != nil && err != io.EOF {
 			return p, err
 		}
-		if string(head[:n]) != p.Head || info.Size() < p.Offset {
+		if string(head[:n]) != p.Head || size < p.Offset {
 			fresh()
 			p = Position{}
 		}
 	}
-	if info.Size() == p.Offset {
+	if size == p.Offset {
 		return p, nil
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(f, p.Offset, info.Size()-p.Offset), 64<<10)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, p.Offset, size-p.Offset), 64<<10)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err == io.EOF {

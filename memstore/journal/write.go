@@ -23,9 +23,9 @@ type Writer struct {
 
 // Append opens the log for writing, and makes it when it is missing.
 func (l Log) Append() (*Writer, error) {
-	f, err := os.OpenFile(l.Path, os.O_RDWR|os.O_APPEND, 0)
+	f, err := durable.Open(l.Path, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if f, err = os.OpenFile(l.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err == nil {
+		if f, err = durable.Open(l.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err == nil {
 			err = durable.SyncFolder(filepath.Dir(l.Path))
 		}
 	}
