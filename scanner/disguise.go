@@ -11,7 +11,7 @@ import (
 // run together. raw is the text that v was made from. glued lists where the
 // words have no boundaries. ok is false when nothing differs.
 func disguise(v view, raw string) (out view, glued [][2]int, ok bool) {
-	d := disguiser{v: v, raw: raw}
+	d := disguiser{v: v, raw: raw, foreign: isForeign(v.text), leet: isLeet(v.text)}
 	d.b.out = make([]byte, 0, len(v.text))
 	d.b.offs = make([]int32, 0, len(v.text)+1)
 	for i := 0; i < len(v.text); {
@@ -43,11 +43,41 @@ func disguise(v view, raw string) (out view, glued [][2]int, ok bool) {
 	return d.b.view(v.raw(len(v.text))), d.glued, true
 }
 
+// isForeign tells whether text holds more letters that are like no Latin letter
+// than Latin ones. Its words are then what they seem, however Latin they look.
+func isForeign(text string) bool {
+	n := 0
+	for _, r := range text {
+		switch {
+		case r >= 'a' && r <= 'z':
+			n--
+		case r >= utf8.RuneSelf && unicode.IsLetter(r) && loadProperties().look[r] == "":
+			n++
+		}
+	}
+	return n > 0
+}
+
+// isLeet tells whether digits stand among letters in a third of the words. A
+// number in such a text is a word too.
+func isLeet(text string) bool {
+	words, mixed := 0, 0
+	for word := range strings.FieldsSeq(text) {
+		words++
+		if i := strings.IndexAny(word, "013457"); i >= 0 && strings.ContainsAny(word, "abcdefghijklmnopqrstuvwxyz") {
+			mixed++
+		}
+	}
+	return mixed >= 3 && mixed*3 >= words
+}
+
 type disguiser struct {
-	v     view
-	raw   string
-	b     builder
-	glued [][2]int
+	v       view
+	raw     string
+	foreign bool // the text is not written in Latin letters
+	leet    bool // the text writes digits for letters more often than once or twice
+	b       builder
+	glued   [][2]int
 }
 
 // put appends s, which byte i of the view stands for.
@@ -114,7 +144,7 @@ func leetOf(r rune) (letter byte, ok bool) {
 	switch r {
 	case '0':
 		return 'o', true
-	case '1', '!', '|':
+	case '1', '!':
 		return either, true
 	case '2':
 		return 'z', true
@@ -137,7 +167,7 @@ func leetOf(r rune) (letter byte, ok bool) {
 // chunk reads the bytes from i to end, which hold no space.
 func (d *disguiser) chunk(i, end int) {
 	text := d.v.text[i:end]
-	leet := strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") && strings.ContainsAny(text, "0123456789@$!|+") ||
+	leet := d.leet || strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") && strings.ContainsAny(text, "0123456789@$!+") ||
 		!isASCII(text) && strings.ContainsAny(text, "0134578@$")
 	split := strings.Count(text, "-")+strings.Count(text, ".")+strings.Count(text, "*")+strings.Count(text, "~") >= 2
 	start := len(d.b.out)
@@ -235,7 +265,7 @@ func (d *disguiser) alphabet(i, end int) {
 	toCyrillic := own > 0 && latin > 0
 	for j, r := range text {
 		s := d.look(r, i+j)
-		if own > 0 && (s == "" || latin <= own && s[0] < utf8.RuneSelf) {
+		if s != "" && s[0] < utf8.RuneSelf && (own > 0 && latin <= own || d.foreign && latin == 0) {
 			s = ""
 		}
 		if toCyrillic && latin <= own+foreign && r < utf8.RuneSelf {

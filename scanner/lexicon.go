@@ -1,6 +1,10 @@
 package scanner
 
-import "unicode/utf8"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // either stands in a view for a character that may be an i or an l.
 const either = 1
@@ -16,10 +20,12 @@ type lexicon struct {
 // A concept is the number of a group of words that mean one thing.
 type concept uint8
 
-// A sense is what a phrase means, and in which languages.
+// A sense is what a phrase means, and in which languages. A phrase that cancels
+// unsays a shorter one: "never forget" is no "never".
 type sense struct {
 	concept concept
 	langs   langs
+	cancels bool
 }
 
 // langs is a set of languages. Those that share the Latin alphabet share many
@@ -45,8 +51,10 @@ func newLexicon() *lexicon {
 	return &lexicon{keys: make([]uint32, edges), vals: make([]uint32, edges), senses: make([][]sense, root+1, edges/2)}
 }
 
-// add files a phrase: words parted by spaces, * for the rest of a word.
+// add files a phrase: words parted by spaces, * for the rest of a word, ! in
+// front of one that cancels.
 func (l *lexicon) add(phrase string, c concept, ls langs) {
+	phrase, cancels := strings.CutPrefix(phrase, "!")
 	at := uint32(root)
 	for i := range len(phrase) {
 		slot := l.slot(at, phrase[i])
@@ -63,7 +71,7 @@ func (l *lexicon) add(phrase string, c concept, ls langs) {
 			return
 		}
 	}
-	l.senses[at] = append(l.senses[at], sense{c, ls})
+	l.senses[at] = append(l.senses[at], sense{c, ls, cancels})
 }
 
 // slot returns where the edge of node at by b is, or would be.
@@ -94,9 +102,23 @@ func (l *lexicon) find(s *stream, hits []hit) []hit {
 	for i := range s.toks {
 		w.first = int32(i)
 		w.glued = s.toks[i].single && s.text[s.toks[i].start] < utf8.RuneSelf
+		start := len(w.hits)
 		w.walk(root, s.toks[i].start, int32(i))
+		w.cancel(start)
 	}
 	return w.hits
+}
+
+// cancel removes what the hits from start on, which begin with one token,
+// unsay of each other.
+func (w *walker) cancel(start int) {
+	for _, c := range w.hits[start:] {
+		if c.cancels {
+			kept := slices.DeleteFunc(w.hits[start:], func(h hit) bool { return h.concept == c.concept })
+			w.hits = w.hits[:start+len(kept)]
+			return
+		}
+	}
 }
 
 type walker struct {

@@ -98,28 +98,7 @@ func (r *rule) sequence(s *stream, hits []hit, i int) (lo, hi int32, ok bool) {
 	if first := s.toks[hits[i].first]; r.Lead > 0 && first.pos-first.begin > int32(2*r.Lead) {
 		return 0, 0, false
 	}
-	return t.lo, t.hi, !r.excused(s, hits, i, t.lo, t.hi)
-}
-
-// excused tells whether a word of Not stands in the span from lo to hi or
-// shortly before it.
-func (r *rule) excused(s *stream, hits []hit, i int, lo, hi int32) bool {
-	if r.not == (conceptSet{}) {
-		return false
-	}
-	const before = 10 // five words: "the linter is set to"
-	from := s.toks[lo].pos - before
-	for j := i; j >= 0 && s.toks[hits[j].first].pos >= from; j-- {
-		if r.not.has(hits[j].concept) {
-			return true
-		}
-	}
-	for j := i; j < len(hits) && hits[j].first <= hi; j++ {
-		if r.not.has(hits[j].concept) {
-			return true
-		}
-	}
-	return false
+	return t.lo, t.hi, !t.excused()
 }
 
 // A try is a rule on its way to a match.
@@ -141,9 +120,10 @@ func (t *try) fill(want *slot) bool {
 			return true
 		}
 	}
+	const longest = 40 // half words in a phrase
 	limit = t.s.toks[t.lo].pos - want.window
-	for j := t.chosen[0] - 1; j >= 0 && t.s.toks[t.hits[j].first].pos >= limit; j-- {
-		if want.has(t.hits[j].concept) && t.take(want, j) {
+	for j := t.chosen[0] - 1; j >= 0 && t.s.toks[t.hits[j].first].pos >= limit-longest; j-- {
+		if want.has(t.hits[j].concept) && t.s.toks[t.hits[j].last].pos >= limit && t.take(want, j) {
 			return true
 		}
 	}
@@ -159,14 +139,48 @@ func (t *try) take(want *slot, j int) bool {
 	if shared&anyLang == 0 || want.after && shared&verbFinal == 0 && h.first < before.first {
 		return false
 	}
+	if !t.free(h) {
+		return false
+	}
+	t.chosen = append(t.chosen, j)
+	t.lo, t.hi = min(t.lo, h.first), max(t.hi, h.last)
+	t.langs = shared
+	return true
+}
+
+// excused tells whether a word of Not stands in the span or up to four words
+// ahead of it in the clause: "never send", "the linter ignores". Where verbs
+// come last, their negation follows them.
+func (t *try) excused() bool {
+	if t.not == (conceptSet{}) {
+		return false
+	}
+	const ahead = 8
+	first := t.s.toks[t.lo]
+	from := max(first.begin, first.pos-ahead)
+	i := t.chosen[0]
+	for i > 0 && t.s.toks[t.hits[i-1].first].pos >= from {
+		i--
+	}
+	to := t.s.toks[t.hi].pos
+	if t.langs&verbFinal != 0 {
+		to += ahead
+	}
+	for ; i < len(t.hits) && t.s.toks[t.hits[i].first].pos <= to; i++ {
+		if h := t.hits[i]; t.not.has(h.concept) && h.langs&t.langs&anyLang != 0 && t.free(h) {
+			return true
+		}
+	}
+	return false
+}
+
+// free tells whether h shares no word with those chosen.
+func (t *try) free(h hit) bool {
 	for _, c := range t.chosen {
 		if h.first <= t.hits[c].last && t.hits[c].first <= h.last {
 			return false
 		}
 	}
-	t.chosen = append(t.chosen, j)
-	t.lo, t.hi = min(t.lo, h.first), max(t.hi, h.last)
-	t.langs = shared
 	return true
 }
 

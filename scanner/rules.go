@@ -20,8 +20,8 @@ var rulesData []byte
 //
 // Seq names concepts, the groups of words of the same file: "override prior
 // instr" matches where a word of each stands within Window words of those
-// before it, with no word of Not among them and no more than Lead words of the
-// clause ahead of the first. a|b takes either, a/2 has a window of its own, >a
+// before it, with no word of Not among them or just ahead of them in the clause,
+// and with no more than Lead words of the clause ahead of the first. a|b takes either, a/2 has a window of its own, >a
 // comes after the word before it, except where verbs come last. The words of
 // one rule come from one sentence and one language.
 //
@@ -131,7 +131,8 @@ func compileRules() (*ruleset, error) {
 
 // foldPhrase writes a phrase the way a stream writes the same words.
 func foldPhrase(phrase string) string {
-	parts := strings.Split(strings.TrimSpace(phrase), "*")
+	phrase, cancels := strings.CutPrefix(strings.TrimSpace(phrase), "!")
+	parts := strings.Split(phrase, "*")
 	for i, part := range parts {
 		lead := i > 0 && strings.HasPrefix(part, " ")
 		trail := i+1 < len(parts) && strings.HasSuffix(part, " ")
@@ -148,7 +149,11 @@ func foldPhrase(phrase string) string {
 		}
 		parts[i] = part
 	}
-	return strings.Join(parts, "*")
+	phrase = strings.Join(parts, "*")
+	if cancels {
+		phrase = "!" + phrase
+	}
+	return phrase
 }
 
 func (r *rule) compile(concepts map[string]concept) error {
