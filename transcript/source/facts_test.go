@@ -37,23 +37,34 @@ func factsOf(t *testing.T, root, prefix string) map[string]fact {
 	return all
 }
 
-// checkFacts reads every file of src below prefix and compares its counts.
-func checkFacts(t *testing.T, src transcript.Source, prefix string) {
+// sourceOf returns the source with a name.
+func sourceOf(t *testing.T, name string) transcript.Source {
+	t.Helper()
+	i := slices.IndexFunc(All(), func(s transcript.Source) bool { return s.Name() == name })
+	if i < 0 {
+		t.Fatalf("no source %s", name)
+	}
+	return All()[i]
+}
+
+// checkFacts reads every file below prefix and compares its counts.
+func checkFacts(t *testing.T, prefix string) {
 	root := testdata(t, "transcripts")
-	found, err := src.FindIn(context.Background(), filepath.Join(root, filepath.FromSlash(prefix)))
+	found, err := Recognise(context.Background(), filepath.Join(root, filepath.FromSlash(prefix)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := map[string]bool{}
+	names := map[string]string{}
 	for _, f := range found {
-		paths[f.Path] = true
+		names[f.Path] = f.Source
 	}
 	for name, want := range factsOf(t, root, prefix+"/") {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(root, filepath.FromSlash(name))
-			if !paths[path] {
-				t.Error("not recognised")
+			if names[path] == "" {
+				t.Fatal("not recognised")
 			}
+			src := sourceOf(t, names[path])
 			c := read(t, src, path)
 			got := c.tally
 			if got.Lines != want.Lines || got.Objects != want.Objects || got.Bad != want.Bad || got.Glued != want.Glued {
@@ -75,6 +86,8 @@ func checkFacts(t *testing.T, src transcript.Source, prefix string) {
 	}
 }
 
-func TestClaudeFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, Claude{}, "claude-code") }
+func TestClaudeFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, "claude-code") }
 
-func TestCodexFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, Codex{}, "codex") }
+func TestCodexFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, "codex") }
+
+func TestCopilotFilesHoldWhatTheFactsCount(t *testing.T) { checkFacts(t, "copilot-cli") }

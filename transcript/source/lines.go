@@ -33,6 +33,7 @@ type lines struct {
 	// offset counts the bytes of all whole lines read so far. It never passes
 	// a torn last line.
 	offset int64
+	hold   bool // a torn last line is left even when reading to the end
 	whole  bool // offsets mean nothing: the file is read whole each time
 	torn   bool // the line just returned has no '\n'
 	no     int  // the line just returned, from 1
@@ -126,7 +127,7 @@ func (l *lines) next(final bool) (line []byte, tooLong bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		if !whole && !final {
+		if !whole && (!final || l.hold) {
 			return nil, false, io.EOF
 		}
 		l.torn = !whole

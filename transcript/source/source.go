@@ -40,7 +40,7 @@ import (
 // All returns every source, in the order in which a file that a person named
 // is offered to them.
 func All() []transcript.Source {
-	return []transcript.Source{Claude{}, Codex{}, Cursor{}, Hermes{}}
+	return []transcript.Source{Claude{}, Codex{}, Cursor{}, Copilot{}, VSCode{}, Hermes{}}
 }
 
 // Recognise lists the files at or below path with the source that reads each.
