@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -34,6 +35,10 @@ func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Resu
 	}})
 	if err == nil {
 		res.Cleaned = cleaned
+		return res, nil
+	}
+	if full := (*OpError)(nil); errors.As(err, &full) && full.Err == ErrFull {
+		full.Room = s.room(res.State, clean)
 	}
 	return res, err
 }
@@ -53,6 +58,9 @@ func check(ops []Op) (clean []Op, cleaned []scanner.Finding, err error) {
 		case Add, Replace, Remove:
 		default:
 			return nil, nil, refuse(false, "action %q is none of add, replace, remove", op.Action)
+		}
+		if word := unknown(op); word != "" {
+			return nil, nil, refuse(false, "%s", word)
 		}
 		if op.Action != Add && op.OldText == "" {
 			return nil, nil, refuse(true, "old_text is missing: give a piece of the entry to %s", op.Action)
@@ -83,6 +91,26 @@ func check(ops []Op) (clean []Op, cleaned []scanner.Finding, err error) {
 		clean = append(clean, op)
 	}
 	return clean, cleaned, nil
+}
+
+// unknown names a value of op that means nothing.
+func unknown(op Op) string {
+	switch op.Source {
+	case "", UserExplicit, AgentObserved, Review:
+	default:
+		return fmt.Sprintf("source %q is none of user_explicit, agent_observed, review", op.Source)
+	}
+	switch op.Confidence {
+	case "", Confirmed, Probable, Uncertain:
+	default:
+		return fmt.Sprintf("confidence %q is none of confirmed, probable, uncertain", op.Confidence)
+	}
+	switch op.Scope {
+	case "", Global, ProjectOnly, SessionOnly:
+	default:
+		return fmt.Sprintf("scope %q is none of global, project, session", op.Scope)
+	}
+	return ""
 }
 
 // applyAll applies the ops in order.

@@ -107,7 +107,8 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	}
 	var all []Entry
 	for _, l := range s.known.Lost(string(t), doc) {
-		e := Entry{Text: l.Text, Hash: l.Hash, UpdatedAt: l.Updated, LostBy: l.By}
+		e := entry(l.Text, l.Fact)
+		e.LostBy = l.By
 		e.Blocked, e.Shown = s.verdict(p.name, e.Text)
 		all = append(all, e)
 	}

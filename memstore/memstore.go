@@ -49,10 +49,41 @@ const (
 
 // An Op is one edit. Its JSON names are the tool's.
 type Op struct {
-	Action  Action `json:"action"`
-	Content string `json:"content,omitempty"`
-	OldText string `json:"old_text,omitempty"`
+	Action     Action     `json:"action"`
+	Content    string     `json:"content,omitempty"`
+	OldText    string     `json:"old_text,omitempty"`
+	Source     Source     `json:"source,omitempty"`
+	Confidence Confidence `json:"confidence,omitempty"`
+	Scope      Scope      `json:"scope,omitempty"`
+	Evidence   []string   `json:"evidence,omitempty"` // what it rests on: "<session id>/<message id>"
 }
+
+// A Source says where a fact comes from.
+type Source string
+
+const (
+	UserExplicit  Source = "user_explicit"  // the user said so
+	AgentObserved Source = "agent_observed" // the agent has seen it
+	Review        Source = "review"         // found when a session was looked at again
+)
+
+// A Confidence says how sure a fact is.
+type Confidence string
+
+const (
+	Confirmed Confidence = "confirmed"
+	Probable  Confidence = "probable"
+	Uncertain Confidence = "uncertain"
+)
+
+// A Scope says where a fact holds.
+type Scope string
+
+const (
+	Global      Scope = "global"
+	ProjectOnly Scope = "project"
+	SessionOnly Scope = "session"
+)
 
 // A Caller says who edits, for the journal. Zero fields mean unknown.
 type Caller struct {
@@ -66,9 +97,20 @@ type Entry struct {
 	Text      string
 	Hash      string    // hex SHA-256 of Text, the key of its metadata
 	UpdatedAt time.Time // from the journal; the file's time when the journal does not know it
-	Blocked   string    // the scanner's rule when the entry must be masked in a prompt, else ""
-	Shown     string    // what a prompt may hold: Text, or its mask when it is blocked; valid as old_text
-	LostBy    string    // Lost only: the journal's id of the change that took it away; "" when no write has met it yet
+	// From the journal; empty or zero when it does not know, as of what was
+	// written by hand.
+	CreatedAt   time.Time
+	ConfirmedAt time.Time // last said again, or written
+	Source      Source
+	Confidence  Confidence
+	Scope       Scope
+	Evidence    []string
+	Session     string // that wrote it
+	Origin      string // of the caller that wrote it
+	EditID      string // that brought it
+	Blocked     string // the scanner's rule when the entry must be masked in a prompt, else ""
+	Shown       string // what a prompt may hold: Text, or its mask when it is blocked; valid as old_text
+	LostBy      string // Lost only: the journal's id of the change that took it away; "" when no write has met it yet
 }
 
 // A State is what one target holds on disk now.
@@ -120,6 +162,7 @@ type OpError struct {
 	Matches  []string          // ErrAmbiguous: the entries that hold old_text
 	Over     int               // ErrFull: how many characters to free
 	Chars    int               // ErrFull: what the end state would have had
+	Room     []Room            // ErrFull: entries that could make room, the most promising first
 	Findings []scanner.Finding // ErrBlocked
 	Edit     string            // ErrLaterEdit: the edit in the way, "" when it was made outside
 }

@@ -214,14 +214,22 @@ func (s *Store) state(p place, real string, info fs.FileInfo, doc document.Doc) 
 	st.Entries = make([]Entry, 0, len(doc.Entries()))
 	facts := s.known.Facts(string(p.target), doc)
 	for i, text := range doc.Entries() {
-		e := Entry{Text: text, Hash: facts[i].Hash, UpdatedAt: written}
-		if !facts[i].Updated.IsZero() {
-			e.UpdatedAt = facts[i].Updated
+		e := entry(text, facts[i])
+		if e.UpdatedAt.IsZero() {
+			e.UpdatedAt = written
 		}
 		e.Blocked, e.Shown = s.verdict(p.name, text)
 		st.Entries = append(st.Entries, e)
 	}
 	return st
+}
+
+func entry(text string, f journal.Fact) Entry {
+	return Entry{
+		Text: text, Hash: f.Hash, UpdatedAt: f.Updated, CreatedAt: f.Created, ConfirmedAt: f.Confirmed,
+		Source: Source(f.Source), Confidence: Confidence(f.Confidence), Scope: Scope(f.Scope),
+		Evidence: f.Evidence, Session: f.Session, Origin: f.Origin, EditID: f.Edit,
+	}
 }
 
 // verdict is what the scanner says of an entry that is about to enter a

@@ -214,6 +214,11 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 			next = doc
 		}
 		if bytes.Equal(next.Bytes(), w.disk.Bytes) {
+			if refused == nil {
+				if err := w.confirm(req, changes); err != nil {
+					return next, nil, "", err
+				}
+			}
 			if try > 0 {
 				refused = errors.Join(refused, w.flush())
 			}
@@ -247,6 +252,31 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 		}
 	}
 	return doc, nil, "", &OpError{Err: ErrBusy, Op: -1, Reason: "another program keeps writing " + w.real + "; close it there and try again"}
+}
+
+// confirm notes that what the ops say was there already. It may be lost, so it
+// is not synced.
+func (w *writing) confirm(req request, changes []Change) error {
+	var said []Op
+	for _, c := range changes {
+		if c.Duplicate && c.Op < len(req.ops) {
+			said = append(said, req.ops[c.Op])
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	r, err := w.record(request{by: req.by, kind: journal.Confirm, ops: said}, nil, nil)
+	if err != nil {
+		return err
+	}
+	r.Before, r.After = nil, nil
+	w.extra = append(w.extra, r)
+	if err := w.log.Write(&w.s.known, w.extra...); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	w.extra = nil
+	return nil
 }
 
 // giveBack puts found, which is no text, in force again.

@@ -63,22 +63,28 @@ func words(text string) []string {
 	return all
 }
 
-// LivesOn tells whether nearly all of an entry's words are in the others, so
-// that it was reworded, merged or split rather than lost. Of a short entry that
-// cannot be told.
-func LivesOn(entry string, others []string) bool {
+// Overlap returns the share of text's words that other has too, from 0 to 1.
+func Overlap(text, other string) float64 {
 	have := make(map[string]int)
-	for _, o := range others {
-		for _, w := range words(o) {
-			have[w]++
-		}
+	for _, w := range words(other) {
+		have[w]++
 	}
-	all, kept := words(entry), 0
+	all, kept := words(text), 0
 	for _, w := range all {
 		if have[w] > 0 {
 			have[w]--
 			kept++
 		}
 	}
-	return len(all) >= 4 && kept*5 >= len(all)*4
+	if len(all) == 0 {
+		return 0
+	}
+	return float64(kept) / float64(len(all))
+}
+
+// LivesOn tells whether nearly all of an entry's words are in the others, so
+// that it was reworded, merged or split rather than lost. Of a short entry that
+// cannot be told.
+func LivesOn(entry string, others []string) bool {
+	return len(words(entry)) >= 4 && Overlap(entry, strings.Join(others, "\n")) >= 0.8
 }

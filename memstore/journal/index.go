@@ -34,19 +34,13 @@ type Index struct {
 
 // A track is what the journal says about one target.
 type track struct {
-	After   Text            `json:"after"`   // the file after the last edit that reached it; nil when none is known
-	Entries map[string]Fact `json:"entries"` // by the entry's text, as is Lost
-	Lost    map[string]Loss `json:"lost"`
+	After   Text             `json:"after"`   // the file after the last edit that reached it; nil when none is known
+	Entries map[string]Fact  `json:"entries"` // by the entry's text, as is Lost
+	Lost    map[string]Loss  `json:"lost"`
+	Gone    map[string]Grave `json:"gone"`
 
 	pending *Record // ours, and not known to have reached the disk
 	inPlace string  // id of an edit that may be half written
-}
-
-// A Fact is what is known about an entry that is in the file.
-type Fact struct {
-	Hash    string    `json:"hash"` // of the entry
-	Created time.Time `json:"created"`
-	Updated time.Time `json:"updated"`
 }
 
 // A Loss is an entry that left the file without an op.
@@ -170,6 +164,9 @@ func (x *Index) track(t string) *track {
 	if tr.Entries == nil {
 		tr.Entries = make(map[string]Fact)
 	}
+	if tr.Gone == nil {
+		tr.Gone = make(map[string]Grave)
+	}
 	if tr.Lost == nil {
 		tr.Lost = make(map[string]Loss)
 	}
@@ -185,6 +182,8 @@ func (x *Index) apply(r Record) {
 		if t.pending != nil && t.pending.ID == r.Of {
 			t.pending = nil
 		}
+	case Confirm:
+		t.confirm(r, r.ops())
 	case InPlace:
 		t.inPlace = r.Of
 	case Rescued:
@@ -226,28 +225,34 @@ func (t *track) asOf(doc document.Doc) *track {
 		t.settle()
 		return t
 	}
-	seen := &track{After: t.After, Entries: maps.Clone(t.Entries), Lost: maps.Clone(t.Lost)}
+	seen := &track{After: t.After, Entries: maps.Clone(t.Entries), Lost: maps.Clone(t.Lost), Gone: maps.Clone(t.Gone)}
 	seen.absorb(*t.pending)
 	return seen
 }
 
 // absorb makes r.After the known content.
 func (t *track) absorb(r Record) {
-	when := r.At
 	if r.Kind == Foreign {
-		when = r.FileTime
 		t.lose(r)
 	}
 	was := t.Entries
 	t.After, t.Entries = r.After, make(map[string]Fact, len(was))
+	var fresh []string
 	for _, e := range document.EntriesOf(r.After) {
-		f, ok := was[e]
-		if !ok {
-			f = Fact{Hash: Hash([]byte(e)), Created: when, Updated: when}
+		if f, ok := was[e]; ok {
+			t.Entries[e] = f
+			delete(was, e)
+		} else if _, twice := t.Entries[e]; !twice {
+			fresh = append(fresh, e)
 		}
-		t.Entries[e] = f
 		delete(t.Lost, e)
 	}
+	ops := r.ops()
+	t.confirm(r, ops)
+	for _, e := range fresh {
+		t.Entries[e] = t.learn(r, ops, e, was)
+	}
+	t.bury(was, r.At)
 }
 
 // lose remembers the entries that r took away without an op.

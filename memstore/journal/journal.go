@@ -23,7 +23,8 @@
 // rescued is a text that a killed writer left beside the file (before), with
 // the file as it then was (after). Marks, without a text: abort says that the
 // edit named by of never reached the disk, in_place that it is being written
-// where no rename is possible.
+// where no rename is possible, confirm that what the ops would add was there
+// already.
 //
 // A line is written when its new content stands beside the file under a
 // temporary name with the line's id. As long as the file is not the line's
@@ -53,6 +54,7 @@ const (
 	Rescued = "rescued"
 	Abort   = "abort"
 	InPlace = "in_place"
+	Confirm = "confirm"
 )
 
 // A Record is one line.
