@@ -132,10 +132,11 @@ func (a *app) dir() string {
 	return dir
 }
 
-// sourceVariables are the ones that agents let people move their folders with.
+// sourceVariables are the ones that agents let people move their folders with;
+// a test compares them with what the sources read.
 var sourceVariables = []string{
-	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
-	"APPDATA", "LOCALAPPDATA", "GEMINI_CLI_HOME", "OPENCODE_DATA_DIR", "COPILOT_HOME",
+	"APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "LOCALAPPDATA",
+	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 }
 
 // places says where agents keep their sessions.

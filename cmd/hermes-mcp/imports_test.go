@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,20 @@ func TestFilesStaySmallAndPackagesWellNamed(t *testing.T) {
 		for dir := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(path)), "/") {
 			if slices.Contains(badNames, dir) {
 				t.Errorf("%s: a package named %s", path, dir)
+			}
+		}
+	}
+}
+
+func TestEveryVariableThatSourcesReadIsHandedOver(t *testing.T) {
+	named := regexp.MustCompile(`Env\["([A-Z_]+)"\]`)
+	for path, text := range goFiles(t) {
+		if !strings.HasPrefix(path, "transcript/source/") || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for _, m := range named.FindAllSubmatch(text, -1) {
+			if !slices.Contains(sourceVariables, string(m[1])) {
+				t.Errorf("%s reads %s, which sourceVariables does not hold", path, m[1])
 			}
 		}
 	}

@@ -92,6 +92,9 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
 	}
 	total, err := a.ingestAll(ctx, work, how.json)
 	release()
+	if ctx.Err() != nil {
+		return failure{codePartly, errors.New("interrupted; what is archived stays, ingest again to go on")}
+	}
 	if err != nil {
 		return err
 	}

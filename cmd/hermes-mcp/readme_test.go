@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
 func TestREADMEHasTheTableOfSettings(t *testing.T) {
@@ -29,6 +30,18 @@ func TestREADMEHasTheTableOfSettings(t *testing.T) {
 	}
 	if !strings.Contains(string(readme), want.String()) {
 		t.Errorf("README.md does not hold this table:\n%s", want.String())
+	}
+}
+
+func TestREADMENamesEverySource(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range source.All() {
+		if !strings.Contains(string(readme), "| `"+src.Name()+"` |") {
+			t.Errorf("README.md has no row for the source %s", src.Name())
+		}
 	}
 }
 

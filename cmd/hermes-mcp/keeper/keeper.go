@@ -61,6 +61,7 @@ func (b *backlog) words() string {
 // How often things are looked at.
 const (
 	rescanEvery  = time.Minute            // all files, for what the watcher missed
+	retryAfter   = 5 * time.Second        // when the archive could not be written
 	rescanAtMost = 10 * time.Second       // when news keep coming
 	takeOverTry  = 15 * time.Second       // whether the owner of the lock is gone
 	gatherEvents = 700 * time.Millisecond // after a file changed, for more to come
@@ -135,35 +136,41 @@ func dropBacklog(folder string) error {
 func (k *Keeper) keep(ctx context.Context) {
 	w := newWatcher(k.Log)
 	defer w.close()
-	ticker := time.NewTicker(rescanEvery)
-	defer ticker.Stop()
-	known := k.scan(ctx, w)
-	last := time.Now()
+	var known map[string]transcript.File
+	var last time.Time
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
+		scan, ok := false, true
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
-			known = k.scan(ctx, w)
-			last = time.Now()
-		case path, ok := <-w.changes():
-			if !ok {
+		case <-timer.C:
+			scan = true
+		case path, open := <-w.changes():
+			if !open {
 				w.forget() // the periodic scan goes on without it
 				continue
 			}
-			strange := k.changed(ctx, known, w.gather(ctx, path))
-			if time.Since(last) > rescanAtMost && slices.ContainsFunc(strange, w.telling) {
-				known = k.scan(ctx, w)
-				last = time.Now()
-			}
+			var strange []string
+			strange, ok = k.changed(ctx, known, w.gather(ctx, path))
+			scan = time.Since(last) > rescanAtMost && slices.ContainsFunc(strange, w.telling)
+		}
+		if scan {
+			known, ok = k.scan(ctx, w)
+			last = time.Now()
+			timer.Reset(rescanEvery)
+		}
+		if !ok {
+			timer.Reset(retryAfter)
 		}
 	}
 }
 
 // scan ingests whatever is new anywhere, the newest files first, and returns
-// the files by path.
-func (k *Keeper) scan(ctx context.Context, w *watcher) map[string]transcript.File {
-	known := map[string]transcript.File{}
+// the files by path, and whether the archive took them.
+func (k *Keeper) scan(ctx context.Context, w *watcher) (known map[string]transcript.File, ok bool) {
+	known = map[string]transcript.File{}
 	var work []Batch
 	total := 0
 	for _, src := range k.Sources {
@@ -182,8 +189,7 @@ func (k *Keeper) scan(ctx context.Context, w *watcher) map[string]transcript.Fil
 		work = append(work, Batches(src, files)...)
 	}
 	w.watch(k.Places.Home, known)
-	k.ingest(ctx, work, total)
-	return known
+	return known, k.ingest(ctx, work, total)
 }
 
 // A Batch is what one call of Ingest takes.
@@ -215,12 +221,12 @@ func Batches(src transcript.Source, files []transcript.File) []Batch {
 
 // changed ingests the files at paths and returns the paths that it does not
 // know, of which only a scan can say whose they are.
-func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, paths []string) (strange []string) {
+func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, paths []string) (strange []string, ok bool) {
 	bySource := map[string][]transcript.File{}
 	for _, path := range paths {
-		f, ok := known[path]
+		f, is := known[path]
 		info, err := os.Stat(path)
-		if !ok || err != nil {
+		if !is || err != nil {
 			strange = append(strange, path)
 			continue
 		}
@@ -233,23 +239,24 @@ func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, 
 			work = append(work, Batch{src, files, false})
 		}
 	}
-	k.ingest(ctx, work, len(paths))
-	return strange
+	return strange, k.ingest(ctx, work, len(paths))
 }
 
-// ingest works through the batches, which hold total files.
-func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) {
+// ingest works through the batches, which hold total files, and tells whether
+// the archive took them all.
+func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) {
 	defer debug.FreeOSMemory() // a backfill's garbage must not stay with an idle server
 	defer func() { k.tell(&backlog{}, true) }()
 	if len(work) == 0 {
-		return
+		return true
 	}
 	k.tell(&backlog{Files: total}, true)
 	db, err := k.Open(ctx)
 	if err != nil {
 		k.Log.Error().Err(err).Msg("open archive")
-		return
+		return false
 	}
+	ok = true
 	done := 0
 	for _, b := range work {
 		report, err := db.Ingest(ctx, b.Source, b.Files, b.Final, func(p transcript.Progress) {
@@ -258,6 +265,7 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) {
 		done += len(b.Files)
 		if err != nil && ctx.Err() == nil {
 			k.Log.Error().Str("source", b.Source.Name()).Err(err).Msg("ingest")
+			ok = false
 		}
 		for _, p := range report.Problems {
 			k.Log.Info().Str("path", p.Path).Int("line", p.Line).Str("reason", p.Reason).Msg("not read")
@@ -269,6 +277,7 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) {
 	if err := db.Close(); err != nil {
 		k.Log.Error().Err(err).Msg("close archive")
 	}
+	return ok
 }
 
 // tell keeps the state for searches of this process, and now and then for
