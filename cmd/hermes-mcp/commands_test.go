@@ -115,6 +115,15 @@ func rpc(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(out), got.Bytes(), 0o600))
 }
 
+// exits checks the exit code of a program without input: exits CODE ARGS...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	cmd := program(ts, args[1:])
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); (strconv.Itoa(code) == args[0]) == neg {
+		ts.Fatalf("exit code %d: %v\n%s", code, err, out)
+	}
+}
+
 // repeat writes lines made of a format, its numbers and line ends: repeat FILE
 // N FORMAT.
 func repeat(ts *testscript.TestScript, neg bool, args []string) {

@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"many": many, "servers": servers, "rpc": rpc, "await": await, "hold": hold, "foreign": foreign,
+			"many": many, "servers": servers, "rpc": rpc, "await": await, "hold": hold, "exits": exits, "foreign": foreign,
 			"json": inJSON, "atmost": atMost, "repeat": repeat, "raw": raw, "concat": concat, "setenv": setenv,
 		},
 	})
