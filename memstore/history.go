@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,16 +98,12 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	_, f, doc, err := load(p)
-	f.Release()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.refresh(); err != nil {
+	seen, err := s.look(p)
+	if err = errors.Join(err, seen.journal); err != nil {
 		return nil, err
 	}
 	var all []Entry
-	for _, l := range s.known.Lost(string(t), doc) {
+	for _, l := range s.known.Lost(string(t), seen.doc, seen.reached) {
 		e := entry(l.Text, l.Fact)
 		e.LostBy = l.By
 		e.Blocked, e.Shown = s.verdict(p.name, e.Text)

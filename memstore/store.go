@@ -157,18 +157,6 @@ func busy(err error) error {
 	return fmt.Errorf("lock the memory: %w", err)
 }
 
-// load reads p's file, and holds it. The path is the real one, also with an
-// error.
-func load(p place) (real string, f durable.File, doc document.Doc, err error) {
-	if real, err = durable.Resolve(p.path); err == nil {
-		if f, err = durable.Hold(real); err == nil {
-			doc, err = parse(real, f.Bytes)
-			return real, f, doc, err
-		}
-	}
-	return real, f, doc, unreadable(err)
-}
-
 func parse(path string, raw []byte) (document.Doc, error) {
 	doc, err := document.Parse(raw)
 	if err != nil {
@@ -191,28 +179,53 @@ func (s *Store) State(ctx context.Context, t Target) (State, error) {
 	if err := ctx.Err(); err != nil {
 		return State{Target: t, Limit: p.limit}, err
 	}
-	real, f, doc, err := load(p)
-	f.Release()
+	l, err := s.look(p)
 	if err != nil {
-		return State{Target: t, Path: real, Limit: p.limit}, err
+		return State{Target: t, Path: l.real, Limit: p.limit}, err
 	}
-	err = s.refresh()
-	st := s.state(p, real, f.Info, doc)
-	if err != nil {
-		st.Notes = append(st.Notes, "the journal cannot be read, so dates are the file's: "+err.Error())
+	st := s.state(p, l.real, l.info, l.doc, l.reached)
+	if l.journal != nil {
+		st.Notes = append(st.Notes, "the journal cannot be read, so dates are the file's: "+l.journal.Error())
 	}
 	return st, nil
 }
 
+// A look is what a reader, who takes no lock, finds.
+type look struct {
+	real    string
+	info    fs.FileInfo
+	doc     document.Doc
+	reached bool  // the journal's last edit has reached the disk
+	journal error // why the journal could not be read
+}
+
+// look reads the journal before the file: what it finds as done in the journal
+// is then to be found in the file.
+func (s *Store) look(p place) (l look, err error) {
+	if l.real, err = durable.Resolve(p.path); err != nil {
+		return l, unreadable(err)
+	}
+	l.journal = s.refresh()
+	_, pending, _ := s.known.Before(string(p.target))
+	l.reached = pending == nil || !durable.Staged(l.real, pending.ID)
+	f, err := durable.Read(l.real)
+	if err != nil {
+		return l, unreadable(err)
+	}
+	l.info = f.Info
+	l.doc, err = parse(l.real, f.Bytes)
+	return l, err
+}
+
 // state describes doc as the content of p.
-func (s *Store) state(p place, real string, info fs.FileInfo, doc document.Doc) State {
+func (s *Store) state(p place, real string, info fs.FileInfo, doc document.Doc, reached bool) State {
 	st := State{Target: p.target, Path: real, Chars: doc.Chars(), Limit: p.limit, Notes: doc.Notes()}
 	written := time.Time{}
 	if info != nil {
 		written = info.ModTime()
 	}
 	st.Entries = make([]Entry, 0, len(doc.Entries()))
-	facts := s.known.Facts(string(p.target), doc)
+	facts := s.known.Facts(string(p.target), doc, reached)
 	for i, text := range doc.Entries() {
 		e := entry(text, facts[i])
 		if e.UpdatedAt.IsZero() {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -418,6 +420,80 @@ func TestAnySequence(t *testing.T) {
 	for _, e := range acknowledged {
 		if !strings.Contains(strings.ReplaceAll(known.String(), "\r\n", "\n"), e) {
 			t.Errorf("%q was acknowledged and is nowhere", e)
+		}
+	}
+}
+
+// The journal is put aside in parts when it grows, and nothing in it is lost.
+func TestTheJournalRotates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 25 MB")
+	}
+	s := open(t, "")
+	s.MemoryLimit = 1 << 20
+	reader := openHome(t, s.home)
+	const edits = 30
+	for i := range edits {
+		big := fmt.Sprintf("number %d %s", i, strings.Repeat(fmt.Sprintf("word%d ", i), 40000))
+		if i == 0 {
+			apply(t, s, add(big))
+		} else {
+			apply(t, s, replace("number", big))
+		}
+		if i%7 == 0 {
+			if st, err := reader.State(context.Background(), Memory); err != nil || st.Entries[0].EditID == "" {
+				t.Fatalf("after %d edits: %+v, %v", i, st.Notes, err)
+			}
+		}
+	}
+	parts, err := filepath.Glob(s.own("memory-journal-*"))
+	if err != nil || len(parts) < 2 {
+		t.Fatalf("parts: %q, %v", parts, err)
+	}
+	for _, p := range parts {
+		if info, err := os.Stat(p); !strings.HasSuffix(p, ".jsonl.zst") || err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", p, info, err)
+		}
+	}
+	for _, s := range []*Store{s, reader, openHome(t, s.home)} {
+		h := history(t, s)
+		if len(h) != edits || !strings.HasPrefix(h[edits-1].Added[0], "number 0 ") {
+			t.Fatalf("%d of %d edits are known", len(h), edits)
+		}
+		if got := lost(t, s); got != nil {
+			t.Errorf("%d lost", len(got))
+		}
+	}
+	if err := os.Remove(s.cachePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	first := history(t, s)[edits-1]
+	s = openHome(t, s.home)
+	s.MemoryLimit = 1 << 20
+	if _, err := s.Restore(context.Background(), Caller{}, hash(first.Added[0])); err != nil {
+		t.Fatal(err)
+	}
+	if h := history(t, s); len(h) != edits+1 {
+		t.Errorf("%d edits are known", len(h))
+	}
+}
+
+// A kill while a part is being packed leaves both, or the plain one; either is
+// read once.
+func TestAHalfPackedJournalIsReadOnce(t *testing.T) {
+	s := open(t, "")
+	apply(t, s, add("a"))
+	id := history(t, s)[0].ID
+	if err := os.Rename(s.log().Path, s.own("memory-journal-"+id+".jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.own("memory-journal-"+id+".jsonl.zst.tmp"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, add("b"))
+	for _, s := range []*Store{s, openHome(t, s.home)} {
+		if h := history(t, s); len(h) != 2 || h[0].Kind != "edit" {
+			t.Errorf("got %+v", h)
 		}
 	}
 }

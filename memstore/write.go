@@ -50,6 +50,8 @@ type writing struct {
 	last  string            // newest id given out
 	stale []string          // files to be removed once extra is journaled
 	state State             // of what was last put in force
+
+	reached bool // the journal's last edit had reached the disk
 }
 
 // edit runs req against target t, durably.
@@ -84,7 +86,7 @@ func (s *Store) edit(ctx context.Context, t Target, req request) (res Result, er
 		res.Changes, res.EditID = nil, ""
 	}
 	if res.State = w.state; res.EditID == "" {
-		res.State = s.state(p, w.real, w.disk.Info, doc)
+		res.State = s.state(p, w.real, w.disk.Info, doc, w.reached)
 	}
 	if e := s.known.Save(s.cachePath()); e != nil {
 		res.State.Notes = append(res.State.Notes, "the cache of the journal could not be written: "+e.Error())
@@ -114,6 +116,7 @@ func (w *writing) begin() (doc document.Doc, err error) {
 		}
 	}
 	now := w.disk.Bytes
+	w.reached = true
 	switch {
 	case pending == nil:
 	case bytes.Equal(now, pending.After):
@@ -127,6 +130,7 @@ func (w *writing) begin() (doc document.Doc, err error) {
 		}
 		after, now = pending.After, w.disk.Bytes
 	case durable.Staged(w.real, pending.ID):
+		w.reached = false
 		w.queue(&journal.Record{Kind: journal.Abort, Of: pending.ID})
 	default: // it was there, and somebody has changed or taken back what it wrote
 		after = pending.After
@@ -140,8 +144,13 @@ func (w *writing) begin() (doc document.Doc, err error) {
 // load reads the file anew.
 func (w *writing) load() (doc document.Doc, err error) {
 	w.disk.Release()
-	w.real, w.disk, doc, err = load(w.place)
-	return doc, err
+	if w.real, err = durable.Resolve(w.place.path); err == nil {
+		w.disk, err = durable.Hold(w.real)
+	}
+	if err != nil {
+		return doc, unreadable(err)
+	}
+	return parse(w.real, w.disk.Bytes)
 }
 
 func (w *writing) queue(r *journal.Record) {
@@ -234,7 +243,7 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 			id = rec.ID
 		}
 		was := w.disk.Bytes
-		found, err := w.write(rec, next.Bytes(), func() { w.state = w.s.state(w.place, w.real, nil, next) })
+		found, err := w.write(rec, next.Bytes(), func() { w.state = w.s.state(w.place, w.real, nil, next, true) })
 		if err != nil {
 			return w.reread(doc), nil, "", errors.Join(refused, err)
 		}

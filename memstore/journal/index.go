@@ -3,7 +3,6 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -67,7 +66,7 @@ func (x *Index) Refresh(log Log, cachePath string) error {
 // Follow is Refresh for the one that holds the log open.
 func (x *Index) Follow(w *Writer, cachePath string) error {
 	return x.read(cachePath, func(p Position, fresh func(), fn func(Record)) (Position, error) {
-		return scan(w.f, w.end, p, fresh, fn)
+		return w.log.scan(w.f, w.end, p, fresh, fn)
 	})
 }
 
@@ -87,11 +86,11 @@ func (x *Index) read(cachePath string, scan func(Position, func(), func(Record))
 func (x *Index) took(start int64, b []byte, records []*Record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.at.Offset != start {
-		return // another reader was quicker, or is behind: the next Refresh sees to it
-	}
 	if start == 0 {
-		x.at.Head = string(b[:min(len(b), headLen)])
+		x.at = Position{Head: string(b[:min(len(b), headLen)])}
+	}
+	if x.at.Offset != start {
+		return // it does not follow this log
 	}
 	x.at.Offset += int64(len(b))
 	for _, r := range records {
@@ -215,19 +214,13 @@ func (t *track) loss(entry string, r Record) Loss {
 	return Loss{Text: entry, By: r.ID, At: r.At, Fact: f}
 }
 
-// asOf returns what is known when the file holds doc: the pending edit has
-// reached the disk unless doc is what it was made from.
-func (t *track) asOf(doc document.Doc) *track {
-	if t.pending == nil || string(doc.Bytes()) == string(t.pending.Before) {
-		return t
-	}
-	if string(doc.Bytes()) == string(t.pending.After) {
+// asOf returns what is known when the file holds doc. reached says that a
+// pending edit has reached the disk, whatever the file holds now.
+func (t *track) asOf(doc document.Doc, reached bool) *track {
+	if t.pending != nil && (reached || string(doc.Bytes()) == string(t.pending.After)) {
 		t.settle()
-		return t
 	}
-	seen := &track{After: t.After, Entries: maps.Clone(t.Entries), Lost: maps.Clone(t.Lost), Gone: maps.Clone(t.Gone)}
-	seen.absorb(*t.pending)
-	return seen
+	return t
 }
 
 // absorb makes r.After the known content.
@@ -266,11 +259,12 @@ func (t *track) lose(r Record) {
 }
 
 // Facts returns what is known of doc's entries, in order. One without times
-// is an entry that the journal has not met.
-func (x *Index) Facts(target string, doc document.Doc) []Fact {
+// is an entry that the journal has not met. reached says that the edit that
+// Before tells of has reached the disk.
+func (x *Index) Facts(target string, doc document.Doc, reached bool) []Fact {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	t := x.track(target).asOf(doc)
+	t := x.track(target).asOf(doc, reached)
 	all := make([]Fact, 0, len(doc.Entries()))
 	for _, text := range doc.Entries() {
 		f, ok := t.Entries[text]
@@ -283,11 +277,11 @@ func (x *Index) Facts(target string, doc document.Doc) []Fact {
 }
 
 // Lost returns what has left target without an op and is not in doc, newest
-// first. By is empty when no line tells of the loss yet.
-func (x *Index) Lost(target string, doc document.Doc) []Loss {
+// first. By is empty when no line tells of the loss yet. reached is as for Facts.
+func (x *Index) Lost(target string, doc document.Doc, reached bool) []Loss {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	t := x.track(target).asOf(doc)
+	t := x.track(target).asOf(doc, reached)
 	here := make(map[string]bool)
 	for _, e := range doc.Entries() {
 		here[e] = true

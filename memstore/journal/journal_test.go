@@ -59,7 +59,7 @@ func TestAReaderFollowsTheLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return x.Facts("memory", doc)
+		return x.Facts("memory", doc, true)
 	}
 	if got := facts("a"); !got[0].Updated.IsZero() {
 		t.Errorf("no log tells %v", got)

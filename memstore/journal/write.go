@@ -16,12 +16,14 @@ import (
 
 // A Writer appends to the log. Its caller holds the home's lock.
 type Writer struct {
+	log     Log
 	f       *os.File
 	end     int64  // of the file, since nobody else writes now
 	pending []byte // what must come before the next line
 }
 
-// Append opens the log for writing, and makes it when it is missing.
+// Append opens the log for writing, and makes it when it is missing. A log that
+// has grown large is put aside first; that never loses a line.
 func (l Log) Append() (*Writer, error) {
 	f, err := durable.Open(l.Path, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +34,7 @@ func (l Log) Append() (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{f: f}
+	w := &Writer{log: l, f: f}
 	w.end, err = f.Seek(0, io.SeekEnd)
 	if err == nil && w.end > 0 {
 		var last [1]byte
@@ -42,6 +44,9 @@ func (l Log) Append() (*Writer, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	if w.end > rotateAt {
+		return l.rotate(w)
 	}
 	return w, nil
 }
