@@ -42,7 +42,8 @@ func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, false)
 // answers what was read and ends in order.
 func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 	if err := a.makeHome(); err != nil {
-		return err
+		// Tools can tell the model what is wrong; a server that is not there cannot.
+		fmt.Fprintln(a.err, "hermes-mcp:", err)
 	}
 	a.openLog(true)
 	k := a.keeper(settle)
