@@ -122,7 +122,7 @@ func (db *DB) Close() error {
 		errs = append(errs, db.write.Close())
 		db.write = nil
 	}
-	return errors.Join(append(errs, db.read.Close(), db.pool.Close())...)
+	return errors.Join(append(errs, db.index.Close(), db.read.Close(), db.pool.Close())...)
 }
 
 func (db *DB) now() time.Time {

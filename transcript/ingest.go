@@ -232,7 +232,7 @@ func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole
 
 // writeBatch writes one batch in the transaction t.
 func writeBatch(t *tx, b *batch, read *reading) (*store, error) {
-	s, err := newStore(t, read)
+	s, err := newStore(t, read, b.path)
 	if err != nil {
 		return nil, err
 	}

@@ -21,16 +21,18 @@ const (
 // transaction: analysed and packed.
 type draft struct {
 	Message
-	sum   int64 // hash of role and content
-	nth   int   // how many equal ones came before it, in this reading
-	body  []byte
-	terms string // as handed to the index, "" when not indexed
-	words []string
-	size  int // tokens
+	pieces []Message // as delivered, when there were several
+	sum    int64     // hash of role and content
+	nth    int       // how many equal ones came before it, in this reading
+	body   []byte
+	terms  string // as handed to the index, "" when not indexed
+	words  []string
+	size   int // tokens
 }
 
 // A batch is what one transaction writes.
 type batch struct {
+	path     string    // of the file
 	sessions []Session // announced since the last batch
 	drafts   []*draft
 	revised  []revision
@@ -67,7 +69,7 @@ func newIntake(source, path string, deliver func(*batch) error) *intake {
 }
 
 func (in *intake) reset() {
-	in.now, in.bytes, in.whole = &batch{}, 0, 0
+	in.now, in.bytes, in.whole = &batch{path: in.path}, 0, 0
 	in.known, in.drafts = make(map[string]int), make(map[string]*draft)
 }
 
@@ -104,6 +106,10 @@ func (in *intake) Message(m Message) error {
 	if m.UID != "" {
 		key := uidName(&m)
 		if d, ok := in.drafts[key]; ok && d.SessionID == m.SessionID {
+			if d.pieces == nil {
+				d.pieces = []Message{d.Message}
+			}
+			d.pieces = append(d.pieces, m)
 			union(&d.Message, &m)
 			return in.relieve()
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
@@ -23,6 +24,7 @@ type store struct {
 	contexts map[[3]string]int64
 	twins    map[int64]map[int64][]int64 // of sessions with both kinds of identity
 	read     *reading
+	path     string // of the file that is read
 
 	newSessions, newMessages int
 }
@@ -46,8 +48,8 @@ type doc struct {
 	old   bool // a row with this id may be there
 }
 
-func newStore(t *tx, read *reading) (*store, error) {
-	s := &store{tx: t, read: read, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
+func newStore(t *tx, read *reading, path string) (*store, error) {
+	s := &store{tx: t, read: read, path: path, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
 		df: make(map[string]int64), contexts: make(map[[3]string]int64), twins: make(map[int64]map[int64][]int64)}
 	if err := s.row("SELECT value + 1 FROM counter WHERE name = 'rev'", nil, &s.rev); err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func (s *store) session(id string) (*sessionRow, error) {
 			r.id, id, bare, source, r.id, s.rev); err != nil {
 			return nil, err
 		}
-		r.ID, r.root, r.fresh, r.changed = id, r.id, true, true
+		r.ID, r.root, r.fresh, r.changed, r.SourcePath = id, r.id, true, true, s.path
 		s.newSessions++
 	case err != nil:
 		return nil, err
@@ -134,11 +136,17 @@ func (s *store) touch(sess *sessionRow, m *Message) {
 	}
 }
 
-// index queues a row for the index and keeps the document frequencies true.
+// index queues a row for the index.
 func (s *store) index(id int64, terms string, words, before []string, old bool) {
 	if terms != "" || old {
 		s.docs = append(s.docs, doc{id, terms, old})
 	}
+	s.count(words, before)
+}
+
+// count keeps the document frequencies true when words take the place of those
+// before.
+func (s *store) count(words, before []string) {
 	for _, w := range words {
 		s.df[w]++
 	}
@@ -163,7 +171,15 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 	s.read.reached(sess, m.Seq)
 	_, words, _ := analyse(indexText(&m))
 	size := textSize(&m)
-	if !union(&m, &d.Message) {
+	// Piece by piece, since the archive may hold some of them.
+	pieces, changed := d.pieces, false
+	if pieces == nil {
+		pieces = []Message{d.Message}
+	}
+	for i := range pieces {
+		changed = union(&m, &pieces[i]) || changed
+	}
+	if !changed {
 		return nil
 	}
 	m.SessionID = d.SessionID
@@ -362,8 +378,10 @@ func (s *store) indexHeader(r *sessionRow, header string) error {
 	if err := s.row("SELECT coalesce(min(id), ?) FROM block WHERE session = ?", []any{id, r.id}, &id); err != nil {
 		return err
 	}
+	title, words, size := analyse(titleText(&r.Session))
+	_, before, _ := analyse(r.header[:max(0, strings.LastIndexByte(r.header, '\n'))])
+	s.count(words, before)
 	r.header = header
-	title, _, size := analyse(titleText(&r.Session))
 	opening, _, _ := analyse(r.Preview)
 	if err := s.exec("INSERT OR REPLACE INTO session_fts (rowid, text) VALUES (?, ?)", r.id, title+" "+opening); err != nil {
 		return err

@@ -49,6 +49,10 @@ var fields = map[string]bool{
 func Parse(text string) Query {
 	p := parser{}
 	p.items(text)
+	if len(p.list) == 0 { // nothing but operators
+		p = parser{literal: true}
+		p.items(text)
+	}
 	q := p.query()
 	if len(q.Terms)+len(q.Must) == 0 {
 		p.keepStops = true
@@ -83,6 +87,7 @@ type parser struct {
 	filters   []Filter
 	raw       []string
 	keepStops bool
+	literal   bool // operators are words
 }
 
 // items cuts the text at spaces and balanced quotes, and reads the operators.
@@ -122,6 +127,7 @@ func (p *parser) items(text string) {
 		}
 		p.raw = append(p.raw, word)
 		switch {
+		case p.literal:
 		case word == "OR" || word == "||" || word == "|":
 			continue
 		case word == "AND" || word == "&&":

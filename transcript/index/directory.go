@@ -107,7 +107,7 @@ func leftContext(reason string) bool {
 
 func (x *Index) readBlocks(ctx context.Context) (err error) {
 	d := &x.dir
-	rows, err := x.read.QueryContext(ctx, "SELECT id, session, slots FROM block WHERE rev > ? ORDER BY id", d.rev)
+	rows, err := x.read.QueryContext(ctx, "SELECT id, session, slots FROM block INDEXED BY block_rev WHERE rev > ? ORDER BY id", d.rev)
 	if err != nil {
 		return err
 	}

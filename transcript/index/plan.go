@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -67,14 +68,14 @@ type expression struct {
 	owner []int32 // the term of each of the first phrases
 }
 
-// matching writes the expression for rows that hold any term and, where led is
-// not empty, one of the led terms, or all of them when every is true.
-func (p *plan) matching(led []int, every bool) expression {
+// matching writes the expression for rows that hold any of terms and, where led
+// is not empty, one of the led terms, or all of them when every is true.
+func (p *plan) matching(terms, led []int, every bool) expression {
 	var e expression
 	var all []string
-	for i, t := range p.terms {
-		all = append(all, t.phrases...)
-		for range t.phrases {
+	for _, i := range terms {
+		all = append(all, p.terms[i].phrases...)
+		for range p.terms[i].phrases {
 			e.owner = append(e.owner, int32(i))
 		}
 	}
@@ -94,6 +95,19 @@ func (p *plan) matching(led []int, every bool) expression {
 		e.match = "(" + e.match + ") NOT (" + strings.Join(p.not, " OR ") + ")"
 	}
 	return e
+}
+
+// rarest returns the terms that are anywhere, the rarest first, and how many
+// rows they stand in, added up.
+func (p *plan) rarest() (order []int, rows float64) {
+	for i, t := range p.terms {
+		if t.df > 0 {
+			order = append(order, i)
+			rows += t.df
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.terms[a].df, p.terms[b].df) })
+	return order, rows
 }
 
 const (

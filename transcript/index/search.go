@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -11,15 +10,20 @@ import (
 
 const (
 	everyRow   = 12000 // when no more match, all are looked at
-	leadRows   = 6000  // that hold a leading term
-	commonRows = 3000  // that hold common terms only
+	leadRows   = 4000  // that hold a leading term
+	commonRows = 1500  // that hold common terms only
 	enoughRows = 300   // with fewer, common terms are asked too
-	titleRows  = 2000  // sessions whose title or first prompt matches
+	titleRows  = 1000  // sessions whose title or first prompt matches
 	visitRows  = 60000 // looked at for a filter that lets few pass
 
 	fullSessions = 60 // scored in full
-	askSessions  = 24 // of these, asked for all terms when not every row was
+	askSessions  = 12 // of these, asked for all terms when not every row was
+	askPhrases   = 8  // with more, fewer sessions are asked
 	askBlocks    = 40 // of one session
+
+	// With two leading terms, one that stands in more than this share of the
+	// messages says too little to be worth its cost.
+	nothingShare = 0.25
 )
 
 // A search is one run through the index. The directory is locked for reading
@@ -53,25 +57,18 @@ func (s *search) run(ctx context.Context) error {
 	if err := s.frequencies(ctx); err != nil {
 		return err
 	}
-	if len(s.plan.must) > 0 {
-		if err := s.collect(ctx, s.plan.matching(s.plan.must, true), leadRows); err != nil {
-			return err
-		}
-		if len(s.rows) == 0 {
-			s.found.Partial = true
-		}
+	order, rows := s.plan.rarest()
+	if len(order) == 0 {
+		return nil
 	}
-	whole := len(s.rows) > 0
-	if !whole {
-		var err error
-		if whole, err = s.gather(ctx); err != nil {
-			return err
-		}
+	missing, err := s.gather(ctx, order, rows)
+	if err != nil {
+		return err
 	}
 	model := s.plan.model(s.dir.corpus)
 	best := s.preselect(model)
-	if !whole {
-		if err := s.complete(ctx, best); err != nil {
+	if len(missing) > 0 {
+		if err := s.complete(ctx, best, missing); err != nil {
 			return err
 		}
 	}
@@ -79,22 +76,23 @@ func (s *search) run(ctx context.Context) error {
 	return nil
 }
 
-// gather collects the rows that decide and tells whether they are all.
-func (s *search) gather(ctx context.Context) (whole bool, err error) {
-	var total float64
-	order := make([]int, len(s.plan.terms)) // rarest first
-	for i, t := range s.plan.terms {
-		total += t.df
-		order[i] = i
+// gather collects the rows that decide. It returns the terms, of those in
+// order, of which there are more rows.
+func (s *search) gather(ctx context.Context, order []int, rows float64) (missing []int, err error) {
+	if len(s.plan.must) > 0 {
+		if err := s.collect(ctx, s.plan.matching(order, s.plan.must, true), leadRows); err != nil || len(s.rows) > 0 {
+			return nil, err
+		}
+		s.found.Partial = true
 	}
-	if err := s.titles(ctx); err != nil {
-		return false, err
+	if rows <= everyRow {
+		e := s.plan.matching(order, nil, false)
+		if err := s.titles(ctx, e); err != nil {
+			return nil, err
+		}
+		return nil, s.collect(ctx, e, 0)
 	}
-	if total <= everyRow {
-		return true, s.collect(ctx, s.plan.matching(nil, false), 0)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.plan.terms[a].df, s.plan.terms[b].df) })
-	var lead []int
+	lead := order[:0:0]
 	var sum float64
 	for _, i := range order {
 		if sum += s.plan.terms[i].df; sum > leadRows {
@@ -102,19 +100,30 @@ func (s *search) gather(ctx context.Context) (whole bool, err error) {
 		}
 		lead = append(lead, i)
 	}
+	if len(lead) >= 2 {
+		most := nothingShare * float64(s.dir.corpus.Turns)
+		order = slices.DeleteFunc(order, func(i int) bool { return s.plan.terms[i].df > most })
+	}
 	if len(lead) > 0 {
-		if err := s.collect(ctx, s.plan.matching(lead, false), leadRows); err != nil || len(s.rows) >= enoughRows {
-			return false, err
+		if err := s.titles(ctx, s.plan.matching(lead, nil, false)); err != nil {
+			return nil, err
 		}
-	} else {
-		s.found.Recent = true
-		if len(order) > 1 {
-			if err := s.collect(ctx, s.plan.matching(order[:min(3, len(order))], true), commonRows); err != nil {
-				return false, err
-			}
+		if err := s.collect(ctx, s.plan.matching(order, lead, false), leadRows); err != nil || len(s.rows) >= enoughRows {
+			return order[len(lead):], err
+		}
+		return order[len(lead):], s.collect(ctx, s.plan.matching(order, nil, false), commonRows)
+	}
+	s.found.Recent = true
+	all := s.plan.matching(order, nil, false)
+	if err := s.titles(ctx, all); err != nil {
+		return nil, err
+	}
+	if len(order) > 1 {
+		if err := s.collect(ctx, s.plan.matching(order, order[:min(3, len(order))], true), commonRows); err != nil {
+			return nil, err
 		}
 	}
-	return false, s.collect(ctx, s.plan.matching(nil, false), commonRows)
+	return order, s.collect(ctx, all, commonRows)
 }
 
 // collect adds the messages that match e, newest first, at most limit when that
@@ -127,9 +136,9 @@ func (s *search) collect(ctx context.Context, e expression, limit int) error {
 // titles adds the sessions whose title or first prompt matches. The text of a
 // prompt also stands in its message, so what is beyond the title only makes the
 // session a candidate.
-func (s *search) titles(ctx context.Context) error {
+func (s *search) titles(ctx context.Context, e expression) error {
 	return s.ask(ctx, `SELECT 1 FROM session_fts WHERE session_fts MATCH ? AND hermes_collect(session_fts, ?) ORDER BY rowid DESC`,
-		s.plan.matching(nil, false), titleRows, func(id int64) int64 {
+		e, titleRows, func(id int64) int64 {
 			if d := s.dir.sessions[id]; d != nil && len(d.blocks) > 0 {
 				return d.blocks[0] * BlockSlots
 			}
@@ -145,7 +154,7 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 	}
 	arg, release := c.Register()
 	defer release()
-	_, err := column[int64](s.x.read.QueryContext(ctx, query, append([]any{e.match, arg}, args...)...))
+	_, err := column[int64](s.x.query(ctx, query, append([]any{e.match, arg}, args...)...))
 	if c.Stopped() {
 		err = ctx.Err()
 	}
@@ -180,10 +189,12 @@ func (s *search) wanted(id int64) bool {
 	return pass && s.filter.message(session, m)
 }
 
-// complete asks the index for all terms in the sessions that stand first.
-func (s *search) complete(ctx context.Context, best []*hopeful) error {
-	e := s.plan.matching(nil, false)
-	for _, h := range best[:min(askSessions, len(best))] {
+// complete asks the index for the missing terms in the sessions that stand
+// first.
+func (s *search) complete(ctx context.Context, best []*hopeful, missing []int) error {
+	e := s.plan.matching(missing, nil, false)
+	n := askSessions * askPhrases / max(askPhrases, len(e.owner))
+	for _, h := range best[:min(n, len(best))] {
 		blocks := h.session.blocks
 		if len(blocks) > askBlocks {
 			blocks = blocks[len(blocks)-askBlocks:]

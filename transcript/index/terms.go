@@ -94,7 +94,7 @@ func (t *term) setWords(found []entry) {
 }
 
 func (s *search) vocabulary(ctx context.Context, query string, args ...any) (out []entry, err error) {
-	rows, err := s.x.read.QueryContext(ctx, query, args...)
+	rows, err := s.x.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ func call[F any](p uintptr) F {
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 // install is SQLite's extension entry point: it adds hermes_collect to the
-// FTS5 of connection db.
+// FTS5 of connection db. Its error is that of opening the connection.
 func install(tls *libc.TLS, db, _, _ uintptr) int32 {
-	api := fts5API(tls, db)
-	if api == 0 {
-		return sqlite3.SQLITE_ERROR
+	api, rc := fts5API(tls, db)
+	if rc != sqlite3.SQLITE_OK {
+		return rc
 	}
 	name, err := libc.CString("hermes_collect")
 	if err != nil {
@@ -49,31 +49,40 @@ func install(tls *libc.TLS, db, _, _ uintptr) int32 {
 	return create(tls, api, name, 0, funcPointer(collect), 0)
 }
 
+// openPatience is how long opening a connection waits, in milliseconds, for
+// another process that is making or recovering the database: the statement that
+// fetches FTS5's interface reads the schema. The driver sets its own later.
+const openPatience = 5000
+
 // fts5API fetches the connection's fts5_api the documented way: a statement
-// that writes the pointer where a bound pointer says. 0 when there is no FTS5.
-func fts5API(tls *libc.TLS, db uintptr) uintptr {
+// that writes the pointer where a bound pointer says.
+func fts5API(tls *libc.TLS, db uintptr) (api uintptr, rc int32) {
 	sql, err := libc.CString("SELECT fts5(?1)")
 	if err != nil {
-		return 0
+		return 0, sqlite3.SQLITE_NOMEM
 	}
 	defer libc.Xfree(tls, sql)
 	kind, err := libc.CString("fts5_api_ptr")
 	if err != nil {
-		return 0
+		return 0, sqlite3.SQLITE_NOMEM
 	}
 	defer libc.Xfree(tls, kind)
 	word := int(unsafe.Sizeof(uintptr(0)))
 	out := tls.Alloc(2 * word)
 	defer tls.Free(2 * word)
-	api, stmt := out, out+uintptr(word)
-	*at[uintptr](api) = 0
-	if sqlite3.Xsqlite3_prepare_v2(tls, db, sql, -1, stmt, 0) != sqlite3.SQLITE_OK {
-		return 0
+	stmt := out + uintptr(word)
+	*at[uintptr](out) = 0
+	sqlite3.Xsqlite3_busy_timeout(tls, db, openPatience)
+	if rc := sqlite3.Xsqlite3_prepare_v2(tls, db, sql, -1, stmt, 0); rc != sqlite3.SQLITE_OK {
+		return 0, rc
 	}
-	sqlite3.Xsqlite3_bind_pointer(tls, *at[uintptr](stmt), 1, api, kind, 0)
+	sqlite3.Xsqlite3_bind_pointer(tls, *at[uintptr](stmt), 1, out, kind, 0)
 	sqlite3.Xsqlite3_step(tls, *at[uintptr](stmt))
-	sqlite3.Xsqlite3_finalize(tls, *at[uintptr](stmt))
-	return *at[uintptr](api)
+	rc = sqlite3.Xsqlite3_finalize(tls, *at[uintptr](stmt))
+	if rc == sqlite3.SQLITE_OK && *at[uintptr](out) == 0 {
+		rc = sqlite3.SQLITE_ERROR // an SQLite without FTS5
+	}
+	return *at[uintptr](out), rc
 }
 
 // collect is hermes_collect(table, n): it appends the current row to collector
