@@ -71,7 +71,7 @@ var errBody = errors.New("message body is damaged")
 var (
 	packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
-			zstd.WithEncoderConcurrency(readers), zstd.WithWindowSize(1<<20))
+			zstd.WithEncoderConcurrency(readers), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	})
 	unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(readers), zstd.WithDecoderMaxMemory(1<<30))

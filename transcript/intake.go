@@ -205,17 +205,13 @@ func analyse(text string) (terms string, words []string, size int) {
 		return "", nil, 0
 	}
 	tokens := analysis.Tokens(text)
-	seen := make(map[string]bool, len(tokens)/2)
 	for _, t := range tokens {
-		if seen[t.Text] {
-			continue
-		}
-		seen[t.Text] = true
 		if n := len(t.Text); n >= 3 && n <= maxWord && analysis.Plain(t.Text) {
 			words = append(words, t.Text)
 		}
 	}
-	return string(analysis.Join(make([]byte, 0, len(text)), tokens)), words, len(tokens)
+	slices.Sort(words)
+	return string(analysis.Join(make([]byte, 0, len(text)), tokens)), slices.Compact(words), len(tokens)
 }
 
 // maxWord is the longest word, in letters, that spelling is compared with.

@@ -266,3 +266,20 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkIngest stores made messages in an empty archive, until all is
+// searchable.
+func BenchmarkIngest(b *testing.B) {
+	const n = 20000
+	for b.Loop() {
+		db := openTest(b)
+		cpu := cpuTime()
+		start := time.Now()
+		rep, err := db.Ingest(context.Background(), newMade(n, 3), []File{{Source: "made", Path: db.path, Size: 1}}, true, nil)
+		if err != nil || rep.Messages != n {
+			b.Fatal(rep, err)
+		}
+		b.ReportMetric(n/time.Since(start).Seconds(), "messages/s")
+		b.ReportMetric(n/(cpuTime()-cpu).Seconds(), "messages/cpu-s")
+	}
+}

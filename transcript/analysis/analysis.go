@@ -15,7 +15,6 @@
 package analysis
 
 import (
-	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -63,16 +62,15 @@ func AppendTokens(dst []Token, text string) []Token {
 }
 
 var analyzers = sync.Pool{New: func() any {
-	return &analyzer{stems: make(map[string]string, 4096), folds: make(map[rune]string)}
+	return &analyzer{folds: make(map[rune]string)}
 }}
 
-// An analyzer is the state of one pass over one text, and caches that outlive it.
+// An analyzer is the state of one pass over one text, and a cache that outlives it.
 type analyzer struct {
 	text  string
 	dst   []Token
 	buf   []byte // the folded word in the making
 	whole []byte // the folded identifier in the making
-	stems map[string]string
 	folds map[rune]string
 }
 
@@ -242,5 +240,10 @@ func Join(dst []byte, tokens []Token) []byte {
 // Plain tells whether term is made of ASCII letters only: a word that spelling
 // can be compared with.
 func Plain(term string) bool {
-	return term != "" && strings.IndexFunc(term, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+	for i := range len(term) {
+		if term[i] < 'a' || term[i] > 'z' {
+			return false
+		}
+	}
+	return term != ""
 }

@@ -1,28 +1,34 @@
 package analysis
 
 import (
+	"hash/maphash"
 	"strings"
+	"sync/atomic"
 
 	"github.com/kljensen/snowball/english"
 )
 
-// maxStems bounds an analyzer's cache. Words follow Zipf's law, so nearly all
-// of a text is found in it.
-const maxStems = 1 << 16
+// stems remembers the terms of words seen lately: a slot a hash, the newer word
+// wins. Words follow Zipf's law, so nearly all of a text is found here, without
+// a lock.
+var (
+	stems    [1 << 15]atomic.Pointer[stemmed]
+	stemSeed = maphash.MakeSeed()
+)
+
+type stemmed struct{ word, term string }
 
 // stem returns the term of a folded word: its base form when English bends it
 // irregularly, then its stem. Words with digits or foreign letters stay.
 func (a *analyzer) stem(word []byte) string {
-	if s, ok := a.stems[string(word)]; ok {
-		return s
+	slot := &stems[maphash.Bytes(stemSeed, word)%uint64(len(stems))]
+	if s := slot.Load(); s != nil && s.word == string(word) {
+		return s.term
 	}
 	w := string(word)
-	s := stemWord(w)
-	if len(a.stems) >= maxStems {
-		clear(a.stems)
-	}
-	a.stems[w] = s
-	return s
+	s := &stemmed{w, stemWord(w)}
+	slot.Store(s)
+	return s.term
 }
 
 func stemWord(w string) string {
