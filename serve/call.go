@@ -8,6 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
 // Call runs one tool through the same server, in process, and returns its
@@ -32,10 +34,13 @@ func Call(ctx context.Context, s *server.MCPServer, tool string, args []byte) (r
 	if err != nil {
 		return nil, false, fmt.Errorf("call %s: %w", tool, err)
 	}
-	own := newSession("call")
+	own := wire.NewSession("call")
 	own.SetClientInfo(mcp.Implementation{Name: "hermes-mcp call"})
 	own.Initialize()
-	answer := respond(s.WithContext(ctx, own), s, message{raw: raw, id: json.RawMessage("1"), method: string(mcp.MethodToolsCall)})
+	answer, err := wire.Ask(s.WithContext(ctx, own), s, raw)
+	if err != nil {
+		return nil, false, fmt.Errorf("call %s: %w", tool, err)
+	}
 	var got struct {
 		Result struct {
 			Content []struct{ Text string }

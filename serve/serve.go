@@ -1,24 +1,16 @@
 // Package serve carries the tools, resources and prompts over MCP.
 //
 // [New] builds the protocol server out of [Parts]; [Stdio] serves one client
-// on a pair of streams; [Call] runs one tool in the same process. The protocol
-// engine is mcp-go; the loops around it are ours, because a memory must not
-// lose or reorder what a client asked it to write.
+// on a pair of streams; [Call] runs one tool in the same process; serve/web
+// serves many clients over HTTP. The protocol engine is mcp-go; the loop
+// around it (serve/wire) is ours, because a memory must not lose or reorder
+// what a client asked it to write.
 //
 // # Promises
 //
-// Every request that was read is answered, also when the input ends or the
-// process is told to stop, unless the client cancelled it. Calls of tools that
-// write run one by one in the order received; tools that are marked read-only
-// run beside them. Nothing but JSON-RPC is written to the output. A handler
-// that panics or that returns a Go error is answered with a bare internal error:
-// what went wrong is told to [Parts].Bug, never to the client.
-//
-// # Limits
-//
-// A line may have 8 MiB; a longer one is answered with an error and skipped
-// without being held in memory. At most 64 MiB or 1,024 requests are under way
-// at once; beyond that the reader waits.
+// A handler that panics or that returns a Go error is answered with a bare
+// internal error: what went wrong is told to [Parts].Bug, never to the client.
+// What a client is offered depends on configuration, never on the connection.
 //
 // # What is never done
 //
@@ -35,6 +27,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
 // Parts is what a server offers. The list depends on configuration, never on
@@ -61,7 +55,7 @@ type Parts struct {
 const listTTL = 5 * 60 * 1000
 
 // errInternal is all a client learns of a bug of ours.
-var errInternal = errors.New("internal error of the memory server; nothing more was done")
+var errInternal = errors.New(wire.InternalError)
 
 // New builds the protocol server. It is safe for concurrent use by any number
 // of transports.
@@ -81,7 +75,7 @@ func New(p Parts) *server.MCPServer {
 	})
 	if p.Bug != nil {
 		hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
-			if errors.Is(err, errEngine) {
+			if errors.Is(err, wire.ErrEngine) {
 				p.Bug(string(method), err)
 			}
 		})
@@ -160,7 +154,7 @@ func (p Parts) settle(ctx context.Context, where string, err error, panicked any
 	case err == nil:
 		return nil
 	case errors.Is(err, server.ErrResourceNotFound):
-		noteNotFound(ctx)
+		wire.NoteNotFound(ctx)
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err() // the client went away: no bug, and no answer

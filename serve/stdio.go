@@ -2,21 +2,12 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-)
 
-const (
-	maxCalls      = 1024     // requests under way or queued
-	maxCallBytes  = 64 << 20 // the bytes of those
-	parallelReads = 8        // read-only calls that run at once
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
 // Stdio serves one client on in and out until in ends or ctx is done, then
@@ -26,274 +17,27 @@ const (
 func Stdio(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	l := &loop{
-		server:  s,
-		session: newSession("stdio"),
-		calls:   map[string]*call{},
-		writes:  make(chan *call, maxCalls),
-		reads:   make(chan struct{}, parallelReads),
-		room:    newRoom(maxCalls, maxCallBytes),
-		out:     newOutbox(out, stop),
-	}
-	// Handlers outlive ctx: what was read is answered after it ends.
-	l.ctx, l.hangUp = context.WithCancel(s.WithContext(context.WithoutCancel(ctx), l.session))
-	if err := s.RegisterSession(l.ctx, l.session); err != nil {
-		return fmt.Errorf("register the client: %w", err)
-	}
-	defer s.UnregisterSession(l.ctx, l.session.SessionID())
-
-	l.tasks.Go(l.runWrites)
-	quiet := make(chan []byte)
-	forwarded := make(chan struct{})
-	go func() { defer close(forwarded); l.forward(l.session, quiet) }()
-
-	readErr := l.readAll(ctx, in)
-	close(l.writes)
-	l.endStreams()
-	l.tasks.Wait()
-	close(quiet)
-	<-forwarded
-	l.hangUp()
-	return errors.Join(readErr, l.out.close())
-}
-
-// A loop serves one client.
-type loop struct {
-	server  *server.MCPServer
-	session *session
-	ctx     context.Context // of every handler; ends after the last answer
-	hangUp  context.CancelFunc
-	out     *outbox
-	room    *room
-	tasks   sync.WaitGroup
-	writes  chan *call    // calls that run one by one in order
-	reads   chan struct{} // one slot a call that runs beside them
-
-	mu    sync.Mutex
-	calls map[string]*call // under way or queued, by idKey
-	over  bool             // no new streams
-}
-
-// A call is one request under way or queued.
-type call struct {
-	message
-	ctx       context.Context
-	cancel    context.CancelFunc
-	stream    bool // ends only when cancelled
-	cancelled bool // by the client: must not be answered
-}
-
-// readAll accepts lines until in ends or ctx is done.
-func (l *loop) readAll(ctx context.Context, in io.Reader) error {
-	lines := make(chan line)
+	lines := make(chan wire.Line)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r := newLineReader(in)
+		r := wire.NewReader(in)
 		for {
-			next := r.next()
+			next := r.Next()
 			select {
 			case lines <- next:
 			case <-ctx.Done():
 				return
 			}
-			if next.err != nil {
+			if next.Err != nil {
 				return
 			}
 		}
 	}()
-	for {
-		select {
-		case <-ctx.Done():
-			if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Unix(1, 0)) == nil {
-				<-ended
-			}
-			return nil
-		case next := <-lines:
-			if errors.Is(next.err, io.EOF) {
-				return nil
-			}
-			if next.err != nil {
-				return fmt.Errorf("read a request: %w", next.err)
-			}
-			l.accept(next)
-		}
+	err := wire.Run(ctx, s, wire.NewSession("stdio"), lines, out)
+	stop()
+	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Unix(1, 0)) == nil {
+		<-ended
 	}
-}
-
-// accept answers one line, or has it answered.
-func (l *loop) accept(in line) {
-	if in.tooLong {
-		l.send(rpcError(in.id, mcp.INVALID_REQUEST,
-			fmt.Sprintf("the line is longer than %d MiB and was not read: send less at once", maxLine>>20)), nil)
-		return
-	}
-	m, bad := parseMessage(in.text)
-	switch {
-	case bad != nil:
-		l.send(bad, nil)
-	case m.answer:
-	case m.method == string(mcp.MethodNotificationCancelled):
-		l.cancel(m.params)
-	case m.id == nil:
-		respond(l.ctx, l.server, m)
-	default:
-		l.start(m)
-	}
-}
-
-// start runs a request: writes in order, slow reads beside them, and
-// everything else here and now, so that it is done before the next line.
-func (l *loop) start(m message) {
-	c := &call{message: m}
-	c.ctx, c.cancel = context.WithCancel(l.ctx)
-	l.room.take(len(m.raw))
-	l.mu.Lock()
-	l.calls[idKey(m.id)] = c
-	l.mu.Unlock()
-	switch mcp.MCPMethod(m.method) {
-	case mcp.MethodToolsCall:
-		if l.ordered(m.params) {
-			l.writes <- c
-			return
-		}
-		l.beside(c)
-	case mcp.MethodResourcesRead, mcp.MethodPromptsGet, mcp.MethodCompletionComplete:
-		l.beside(c)
-	case mcp.MethodSubscriptionsListen:
-		l.listen(c)
-	default:
-		l.finish(c, respond(c.ctx, l.server, c.message))
-	}
-}
-
-// ordered tells whether a tool call may write: anything not marked read-only.
-func (l *loop) ordered(params json.RawMessage) bool {
-	var p struct {
-		Name string `json:"name"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return false
-	}
-	t := l.server.GetTool(p.Name)
-	return t != nil && (t.Tool.Annotations.ReadOnlyHint == nil || !*t.Tool.Annotations.ReadOnlyHint)
-}
-
-// runWrites is the one goroutine that runs calls which may write.
-func (l *loop) runWrites() {
-	for c := range l.writes {
-		l.run(c)
-	}
-}
-
-func (l *loop) beside(c *call) {
-	l.tasks.Go(func() {
-		l.reads <- struct{}{}
-		defer func() { <-l.reads }()
-		l.run(c)
-	})
-}
-
-// run handles c unless it was cancelled while it waited. A write that has
-// begun is not undone by a later cancel; it is only not answered.
-func (l *loop) run(c *call) {
-	if c.ctx.Err() != nil {
-		l.finish(c, nil)
-		return
-	}
-	l.finish(c, respond(c.ctx, l.server, c.message))
-}
-
-// send queues an answer; sent, when not nil, is called when it has left.
-func (l *loop) send(answer []byte, sent func()) { l.out.put(append(answer, '\n'), sent) }
-
-// finish sends the answer, unless the client does not want it any more.
-func (l *loop) finish(c *call, answer []byte) {
-	l.mu.Lock()
-	if key := idKey(c.id); l.calls[key] == c {
-		delete(l.calls, key)
-	}
-	silent := c.cancelled
-	l.mu.Unlock()
-	c.cancel()
-	if silent || answer == nil {
-		l.room.give(len(c.raw))
-		return
-	}
-	l.send(answer, func() { l.room.give(len(c.raw)) })
-}
-
-// cancel withdraws a request. One that is unknown, or answered, is ignored.
-func (l *loop) cancel(params json.RawMessage) {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil || p.RequestID == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c := l.calls[idKey(p.RequestID)]; c != nil {
-		c.cancelled = true
-		c.cancel()
-	}
-}
-
-// listen serves subscriptions/listen: a session of its own, whose first
-// message is the acknowledgement. With nothing to subscribe to, which is how
-// this server is configured, it ends at once; else with the connection.
-func (l *loop) listen(c *call) {
-	l.mu.Lock()
-	c.stream = true
-	if l.over {
-		c.cancel()
-	}
-	l.mu.Unlock()
-	own := newSession("listen")
-	ctx := l.server.WithContext(c.ctx, own)
-	answered := make(chan []byte, 1)
-	l.tasks.Go(func() { answered <- respond(ctx, l.server, c.message) })
-	l.tasks.Go(func() { l.finish(c, l.forward(own, answered)) })
-}
-
-// endStreams ends what would wait for ever.
-func (l *loop) endStreams() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = true
-	for _, c := range l.calls {
-		if c.stream {
-			c.cancel()
-		}
-	}
-}
-
-// forward writes the notifications of s until end delivers, and then what is
-// left of them; it returns what end delivered.
-func (l *loop) forward(s *session, end <-chan []byte) []byte {
-	for {
-		select {
-		case n := <-s.notes:
-			l.notify(n)
-		case answer := <-end:
-			for {
-				select {
-				case n := <-s.notes:
-					l.notify(n)
-				default:
-					return answer
-				}
-			}
-		}
-	}
-}
-
-// notify sends one notification. One that is not JSON is a bug of ours.
-func (l *loop) notify(n mcp.JSONRPCNotification) {
-	text, err := json.Marshal(n)
-	if err != nil {
-		broken(l.ctx, l.server, message{method: n.Method}, err)
-		return
-	}
-	l.out.put(append(text, '\n'), nil)
+	return err
 }

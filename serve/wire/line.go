@@ -1,4 +1,4 @@
-package serve
+package wire
 
 import (
 	"bufio"
@@ -8,57 +8,58 @@ import (
 	"io"
 )
 
-// maxLine is the longest line that is served, in bytes without its end.
-const maxLine = 8 << 20
+// MaxLine is the longest line that is served, in bytes without its end.
+const MaxLine = 8 << 20
 
-// A line is one line of input, or why there is none.
-type line struct {
-	text    []byte
-	tooLong bool
-	id      json.RawMessage // of a line too long, where it could be found
-	err     error           // io.EOF or what the reader said; text is empty
+// A Line is one line of input, or why there is none.
+type Line struct {
+	Text    []byte
+	TooLong bool
+	ID      json.RawMessage // of a line too long, where it could be found
+	Err     error           // io.EOF or what the reader said; Text is empty
 }
 
-// A lineReader reads lines without ever holding more than maxLine of one.
-type lineReader struct{ r *bufio.Reader }
+// A Reader reads lines without ever holding more than MaxLine of one.
+type Reader struct{ r *bufio.Reader }
 
-func newLineReader(r io.Reader) lineReader { return lineReader{bufio.NewReaderSize(r, 64<<10)} }
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader) Reader { return Reader{bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line that is not blank. A last line without an end is
+// Next returns the next line that is not blank. A last line without an end is
 // a line.
-func (lr lineReader) next() line {
+func (lr Reader) Next() Line {
 	for {
 		l := lr.one()
-		l.text = bytes.TrimSpace(l.text)
-		if l.tooLong || l.err != nil || len(l.text) > 0 {
+		l.Text = bytes.TrimSpace(l.Text)
+		if l.TooLong || l.Err != nil || len(l.Text) > 0 {
 			return l
 		}
 	}
 }
 
-func (lr lineReader) one() line {
-	var l line
+func (lr Reader) one() Line {
+	var l Line
 	var find idFinder
 	for {
 		part, err := lr.r.ReadSlice('\n')
 		switch {
-		case l.tooLong:
+		case l.TooLong:
 			find.write(part)
-		case len(l.text)+len(part) > maxLine+1:
-			l.tooLong = true
-			find.write(l.text)
+		case len(l.Text)+len(part) > MaxLine+1:
+			l.TooLong = true
+			find.write(l.Text)
 			find.write(part)
-			l.text = nil
+			l.Text = nil
 		default:
-			l.text = append(l.text, part...)
+			l.Text = append(l.Text, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && len(l.text) == 0 && !l.tooLong {
-			l.err = err
+		if err != nil && len(l.Text) == 0 && !l.TooLong {
+			l.Err = err
 		}
-		l.id = find.id()
+		l.ID = find.id()
 		return l // a read error after some bytes comes back at the next call
 	}
 }

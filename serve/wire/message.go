@@ -1,4 +1,4 @@
-package serve
+package wire
 
 import (
 	"bytes"
@@ -95,7 +95,7 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 			answer = broken(ctx, s, m, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	ctx, missing := withNotFound(ctx)
+	ctx, missing := WithNotFound(ctx)
 	resp := s.HandleMessage(ctx, m.raw)
 	if m.id == nil || resp == nil {
 		return nil
@@ -106,8 +106,8 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 		resp = r
 	case mcp.JSONRPCError:
 		r.ID = mcp.NewRequestId(m.id)
-		if missing.code != 0 {
-			r.Error.Code = missing.code
+		if missing.Code != 0 {
+			r.Error.Code = missing.Code
 		}
 		resp = r
 	}
@@ -118,44 +118,63 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 	return answer
 }
 
-// errEngine marks what went wrong outside of any handler.
-var errEngine = errors.New("protocol engine")
+// ErrEngine marks what went wrong outside of any handler.
+var ErrEngine = errors.New("protocol engine")
+
+// InternalError is all that a client learns of a bug of ours.
+const InternalError = "internal error of the memory server; nothing more was done"
 
 // broken reports a bug of the engine or of a result that is not JSON, and
 // returns what the client hears of it.
 func broken(ctx context.Context, s *server.MCPServer, m message, err error) []byte {
 	if hooks := s.GetHooks(); hooks != nil {
 		for _, report := range hooks.OnError {
-			report(ctx, nil, mcp.MCPMethod(m.method), nil, fmt.Errorf("%w: %w", errEngine, err))
+			report(ctx, nil, mcp.MCPMethod(m.method), nil, fmt.Errorf("%w: %w", ErrEngine, err))
 		}
 	}
 	if m.id == nil {
 		return nil
 	}
-	return rpcError(m.id, mcp.INTERNAL_ERROR, errInternal.Error())
+	return rpcError(m.id, mcp.INTERNAL_ERROR, InternalError)
 }
 
 // The engine reports a handler's "no such resource" as an internal error. A
-// notFound in the context carries the right code back past it.
+// NotFound in the context carries the right code back past it.
 type (
 	notFoundKey struct{}
-	notFound    struct{ code int }
+	// A NotFound carries the code; 0 when nothing was missing.
+	NotFound struct{ Code int }
 )
 
-func withNotFound(ctx context.Context) (context.Context, *notFound) {
-	n := &notFound{}
+// WithNotFound returns a context for one request, and what NoteNotFound will
+// tell of it.
+func WithNotFound(ctx context.Context) (context.Context, *NotFound) {
+	n := &NotFound{}
 	return context.WithValue(ctx, notFoundKey{}, n), n
 }
 
-// noteNotFound records the code that the client's protocol version uses for a
+// NoteNotFound records the code that the client's protocol version uses for a
 // resource that does not exist.
-func noteNotFound(ctx context.Context) {
-	n, ok := ctx.Value(notFoundKey{}).(*notFound)
+func NoteNotFound(ctx context.Context) {
+	n, ok := ctx.Value(notFoundKey{}).(*NotFound)
 	if !ok {
 		return
 	}
-	n.code = mcp.RESOURCE_NOT_FOUND
+	n.Code = mcp.RESOURCE_NOT_FOUND
 	if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
-		n.code = mcp.INVALID_PARAMS
+		n.Code = mcp.INVALID_PARAMS
 	}
+}
+
+// Ask has the engine handle one request in process and returns the answer as
+// JSON.
+func Ask(ctx context.Context, s *server.MCPServer, request []byte) ([]byte, error) {
+	m, bad := parseMessage(request)
+	if bad != nil {
+		return bad, nil
+	}
+	if m.id == nil {
+		return nil, errors.New("not a request")
+	}
+	return respond(ctx, s, m), nil
 }

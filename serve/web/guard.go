@@ -1,0 +1,237 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
+)
+
+// ServeHTTP is the guard. In this order a request is refused: called by a name
+// that is not ours (403: a page that rebinds its own name), from an origin
+// that is not allowed (403, also with a good token), with a header twice that
+// must be there once (400), without a token that we know (401), with a body
+// that is not JSON (415), too long (413) or not received in time (408).
+// Nothing of ours has been looked at until then.
+func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	if !d.ourName(r.Host) {
+		refuse(w, http.StatusForbidden, "this server is not called "+printable(r.Host))
+		return
+	}
+	for _, name := range []string{"Authorization", "Origin", "Content-Type", "Content-Encoding", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+		if len(r.Header.Values(name)) > 1 {
+			refuse(w, http.StatusBadRequest, name+" was sent more than once")
+			return
+		}
+	}
+	if !d.ourOrigin(w, r) {
+		refuse(w, http.StatusForbidden, "this origin may not call")
+		return
+	}
+	if r.Method == http.MethodOptions { // a preflight carries no token
+		w.Header().Set("Allow", "POST, GET, DELETE")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	g := d.known(r.Header.Get("Authorization"))
+	if g == nil {
+		challenge := `Bearer realm="hermes-mcp"`
+		if r.Header.Get("Authorization") != "" {
+			challenge += `, error="invalid_token"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		refuse(w, http.StatusUnauthorized, "a bearer token is needed: the one in mcp/token of the server's home")
+		return
+	}
+	if r.Method == http.MethodPost {
+		body, status, why := receive(w, r)
+		if why == "" {
+			status, why = d.fits(r, body)
+		}
+		if why != "" {
+			refuse(w, status, why)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	d.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), grantKey{}, g)))
+}
+
+type grantKey struct{}
+
+func grantOf(ctx context.Context) *grant {
+	g, _ := ctx.Value(grantKey{}).(*grant)
+	return g
+}
+
+// refuse answers that a request was not let in. Callers say it in ASCII.
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, why)
+}
+
+// printable is a short form of what a stranger sent.
+func printable(s string) string { return fmt.Sprintf("%.60q", s) }
+
+// ourName tells whether a Host header names this server: a loopback name with
+// our port, or one that is configured. A unix socket has no name to check,
+// and no page can reach it.
+func (d *doors) ourName(host string) bool {
+	if d.port == "" || slices.ContainsFunc(d.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+		return true
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil { // the scheme's own port is left out
+		name, port = host, d.port
+		if port != "80" && port != "443" {
+			return false
+		}
+	}
+	return port == d.port && slices.Contains([]string{"localhost", "127.0.0.1", "::1", "[::1]"}, strings.ToLower(name))
+}
+
+// ourOrigin tells whether the page that sends r, if it is one, may; one that
+// may is told so, by its own name and never by a star.
+func (d *doors) ourOrigin(w http.ResponseWriter, r *http.Request) bool {
+	if len(r.Header.Values("Origin")) == 0 {
+		// Browsers that leave Origin out of a GET say where it comes from.
+		from := r.Header.Get("Sec-Fetch-Site")
+		return from == "" || from == "none" || from == "same-origin"
+	}
+	origin := r.Header.Get("Origin")
+	if !slices.Contains(d.Origins, origin) {
+		return false
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	return true
+}
+
+// known is the grant of a bearer token. Every grant is compared, each in
+// constant time.
+func (d *doors) known(authorization string) *grant {
+	scheme, token, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil
+	}
+	given := digest("token", strings.TrimSpace(token))
+	var found *grant
+	for _, g := range d.grants {
+		if subtle.ConstantTimeCompare(given, g.secret) == 1 {
+			found = g
+		}
+	}
+	return found
+}
+
+// digest is a keyed digest, so that one made for one use means nothing in
+// another.
+func digest(use, text string) []byte {
+	m := hmac.New(sha256.New, []byte("hermes-mcp "+use))
+	m.Write([]byte(text))
+	return m.Sum(nil)
+}
+
+// receive reads the body of a POST; why is "" when it may go on.
+func receive(w http.ResponseWriter, r *http.Request) (body []byte, status int, why string) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, http.StatusUnsupportedMediaType, "Content-Type must be application/json"
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, http.StatusUnsupportedMediaType, "the body must not be encoded"
+	}
+	// Not every writer has deadlines; without one the size still bounds it.
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyTime)); err == nil {
+		defer control.SetReadDeadline(time.Time{})
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is longer than %d MiB: send less at once", maxBody>>20)
+	case err != nil:
+		return nil, http.StatusRequestTimeout, "the body did not arrive"
+	}
+	return body, 0, ""
+}
+
+// fits checks what the engine is too lenient about: a request of an era with
+// sessions that names none.
+func (d *doors) fits(r *http.Request, body []byte) (status int, why string) {
+	if r.URL.Path != "/mcp" || r.Header.Get("Mcp-Session-Id") != "" || mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		return 0, ""
+	}
+	var m struct {
+		Method string `json:"method"`
+		Params struct {
+			Meta map[string]any `json:"_meta"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &m) != nil || m.Method == string(mcp.MethodInitialize) {
+		return 0, "" // the engine answers both
+	}
+	if version, _ := m.Params.Meta[mcp.MetaKeyProtocolVersion].(string); mcp.IsModernProtocol(version) {
+		return 0, ""
+	}
+	return http.StatusBadRequest, "Mcp-Session-Id is missing: initialize first and send the id it answers with"
+}
+
+// An answerWriter corrects the code of an answer that a resource is not there:
+// the engine calls it an internal error.
+type answerWriter struct {
+	http.ResponseWriter
+	missing *wire.NotFound
+}
+
+// Unwrap lets a ResponseController reach the writer below.
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush passes on what was written so far.
+func (w *answerWriter) Flush() {
+	// A writer that cannot flush is one that need not.
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+func (w *answerWriter) WriteHeader(status int) {
+	if status == http.StatusOK && w.missing.Code == mcp.INVALID_PARAMS {
+		status = http.StatusBadRequest
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answerWriter) Write(p []byte) (int, error) {
+	if w.missing.Code == 0 {
+		return w.ResponseWriter.Write(p)
+	}
+	was, is := fmt.Appendf(nil, `"code":%d`, mcp.INTERNAL_ERROR), fmt.Appendf(nil, `"code":%d`, w.missing.Code)
+	if _, err := w.ResponseWriter.Write(bytes.Replace(p, was, is, 1)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,254 @@
+// Package web serves many clients over HTTP: Streamable HTTP, and SSE if asked
+// for, with nobody let in who has no token.
+//
+// The engine's HTTP transport checks no token, no origin and no size; a guard
+// stands in front of it and does (see doors.ServeHTTP). Session ids, their
+// life and their end are ours too: silence drops a session's state but not its
+// id, so a client that comes back after hours or after a restart of the server
+// goes on where it was; only a client that ends its session has it end. SSE is
+// the loop of serve/wire behind the same guard.
+//
+// # What is never done
+//
+// Nothing is listened on beyond this machine unprotected. No request is let in
+// by what it knows of a session. Access-Control-Allow-Origin is never a star.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
+)
+
+// A Grant is what one bearer token opens.
+type Grant struct {
+	Name   string // of who holds the token, for the log and the snapshot; unique
+	Token  string // at least 32 characters
+	Server *server.MCPServer
+}
+
+// An HTTP serves clients over Streamable HTTP at /mcp and, if asked for, over
+// SSE at /sse and /message. Set the fields before first use.
+//
+// Nobody is served without a token, and no page of another origin with one:
+// see guard.
+type HTTP struct {
+	Grants []Grant
+	SSE    bool
+	// Origins may call from a browser, written as a browser does:
+	// https://example.com. Without Origin no browser is calling.
+	Origins []string
+	// Hosts are names by which clients may call beside localhost, 127.0.0.1
+	// and [::1], with the port where it is not the scheme's own.
+	Hosts []string
+	// Ended is a file that remembers sessions which their client ended, so
+	// that a restart does not revive them. "" means they are forgotten with
+	// the process.
+	Ended string
+	Idle  time.Duration // silence after which a session's state is dropped; 30 min when 0
+	Max   int           // sessions with state at once; 1,000 when 0
+	Log   *slog.Logger  // of the protocol engine; discarded when nil
+}
+
+const (
+	maxBody       = 4 << 20
+	defaultIdle   = 30 * time.Minute
+	defaultMax    = 1000
+	bodyTime      = 30 * time.Second // to receive a body
+	drainTime     = 30 * time.Second // to finish what runs when told to stop
+	statelessLife = 12 * time.Hour   // of a snapshot that a client without a session sees
+)
+
+// Serve serves on ln until ctx is done; then it takes no more requests,
+// finishes those under way and returns nil. It closes ln. Errors: ErrToken,
+// and what the network says.
+func (h *HTTP) Serve(ctx context.Context, ln net.Listener) error { return h.serve(ctx, ln, "", "") }
+
+// ServeTLS is Serve over TLS.
+func (h *HTTP) ServeTLS(ctx context.Context, ln net.Listener, certFile, keyFile string) error {
+	return h.serve(ctx, ln, certFile, keyFile)
+}
+
+func (h *HTTP) serve(ctx context.Context, ln net.Listener, certFile, keyFile string) error {
+	doors, err := h.doors(ctx, ln.Addr())
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	// Requests outlive ctx: those that are under way are finished.
+	base, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer hangUp()
+	srv := &http.Server{
+		Handler:           doors,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(h.log().Handler(), slog.LevelDebug),
+	}
+	var owned sync.WaitGroup
+	sweeping, stopSweeping := context.WithCancel(ctx)
+	owned.Go(func() { doors.sweep(sweeping) })
+	ended := make(chan error, 1)
+	owned.Go(func() {
+		if certFile != "" {
+			ended <- srv.ServeTLS(ln, certFile, keyFile)
+			return
+		}
+		ended <- srv.Serve(ln)
+	})
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = doors.shutDown(srv)
+		<-ended
+	}
+	stopSweeping()
+	owned.Wait()
+	if err != nil {
+		return fmt.Errorf("serve http: %w", err)
+	}
+	return nil
+}
+
+func (h *HTTP) log() *slog.Logger {
+	if h.Log != nil {
+		return h.Log
+	}
+	return slog.New(slog.NewTextHandler(io.Discard, nil))
+}
+
+// doors are an HTTP at work.
+type doors struct {
+	*HTTP
+	mux      http.Handler
+	grants   []*grant
+	sessions *sessions
+	streams  *streams // of SSE
+	port     string   // that clients name in Host; "" for a unix socket
+}
+
+// A grant is a Grant at work.
+type grant struct {
+	Grant
+	secret []byte // digest of the token
+	mcp    *server.StreamableHTTPServer
+}
+
+// ErrToken is returned for grants that would let anybody in.
+var ErrToken = errors.New("every grant needs a server, a name of its own and a token of at least 32 characters")
+
+func (h *HTTP) doors(ctx context.Context, addr net.Addr) (*doors, error) {
+	idle, most := h.Idle, h.Max
+	if idle == 0 {
+		idle = defaultIdle
+	}
+	if most == 0 {
+		most = defaultMax
+	}
+	past, err := openEnded(h.Ended)
+	if err != nil {
+		return nil, err
+	}
+	d := &doors{HTTP: h, sessions: newSessions(idle, most, past), streams: newStreams(ctx)}
+	if addr.Network() != "unix" {
+		if _, d.port, err = net.SplitHostPort(addr.String()); err != nil {
+			return nil, fmt.Errorf("address %s: %w", addr, err)
+		}
+	}
+	names := map[string]bool{}
+	for _, g := range h.Grants {
+		if len(g.Token) < 32 || g.Server == nil || names[g.Name] {
+			return nil, ErrToken
+		}
+		names[g.Name] = true
+		d.grants = append(d.grants, d.open(g))
+	}
+	if len(d.grants) == 0 {
+		return nil, ErrToken
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", d.serveMCP)
+	if h.SSE {
+		mux.HandleFunc("GET /sse", d.serveSSE)
+		mux.HandleFunc("POST /message", d.serveMessage)
+	}
+	d.mux = mux
+	return d, nil
+}
+
+// open sets the engine's transport up for a grant. What the guard does is
+// turned off in it, and its own sweeper is not used: the sessions are ours.
+func (d *doors) open(g Grant) *grant {
+	own := &grant{Grant: g, secret: digest("token", g.Token)}
+	own.mcp = server.NewStreamableHTTPServer(g.Server,
+		server.WithEndpointPath("/mcp"),
+		server.WithSessionIdManagerResolver(resolver{d, own}),
+		server.WithStreamableHTTPLogger(d.log()),
+		server.WithDisableLocalhostProtection(true),
+		server.WithHTTPContextFunc(func(ctx context.Context, _ *http.Request) context.Context {
+			return d.enter(ctx, own)
+		}),
+	)
+	return own
+}
+
+// serveMCP passes a request that the guard let in to the engine.
+func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
+	g := grantOf(r.Context())
+	id := r.Header.Get(server.HeaderKeySessionID)
+	switch r.Method {
+	case http.MethodPost, http.MethodDelete:
+	case http.MethodGet:
+		if id == "" {
+			refuse(w, http.StatusBadRequest, "a stream needs the Mcp-Session-Id of its session")
+			return
+		}
+	default:
+		w.Header().Set("Allow", "POST, GET, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, "use POST")
+		return
+	}
+	if id != "" {
+		if !g.issued(id) || d.sessions.hasEnded(id) {
+			refuse(w, http.StatusNotFound, "there is no such session: initialize a new one")
+			return
+		}
+		defer d.sessions.use(id, g)()
+	}
+	d.evict()
+	ctx, missing := wire.WithNotFound(r.Context())
+	g.mcp.ServeHTTP(&answerWriter{ResponseWriter: w, missing: missing}, r.WithContext(ctx))
+}
+
+// shutDown ends the streams, lets everything else finish and stops srv.
+func (d *doors) shutDown(srv *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- srv.Shutdown(ctx) }()
+	d.streams.wait()
+	// A stream may be opened while we look, so look until all is quiet.
+	for {
+		for _, g := range d.grants {
+			g.mcp.CloseSessions(ctx)
+		}
+		select {
+		case err := <-stopped:
+			if err != nil {
+				return errors.Join(err, srv.Close())
+			}
+			return nil
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
