@@ -146,16 +146,18 @@ func concat(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // servers runs N programs at once on one input, PROCESS in it being the
-// program's number: servers N IN ARGS...
+// program's number, and puts what they say into the file "said": servers N IN
+// ARGS...
 func servers(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	input := ts.ReadFile(args[1])
+	var said bytes.Buffer
 	var running []*exec.Cmd
 	for i := range n {
 		cmd := program(ts, args[2:])
 		cmd.Stdin = strings.NewReader(strings.ReplaceAll(input, "PROCESS", fmt.Sprint("process ", i)))
-		cmd.Stderr = &bytes.Buffer{}
+		cmd.Stdout, cmd.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
 		ts.Check(cmd.Start())
 		running = append(running, cmd)
 	}
@@ -163,7 +165,9 @@ func servers(ts *testscript.TestScript, neg bool, args []string) {
 		if err := cmd.Wait(); err != nil {
 			ts.Fatalf("server %d: %v\n%s", i, err, cmd.Stderr)
 		}
+		fmt.Fprint(&said, cmd.Stdout)
 	}
+	ts.Check(os.WriteFile(ts.MkAbs("said"), said.Bytes(), 0o600))
 }
 
 // setenv gives a variable the text of a file: setenv NAME FILE.
