@@ -40,7 +40,7 @@ import (
 // All returns every source, in the order in which a file that a person named
 // is offered to them.
 func All() []transcript.Source {
-	return []transcript.Source{Claude{}, Codex{}, Cursor{}, Copilot{}, VSCode{}, Hermes{}}
+	return []transcript.Source{Claude{}, Codex{}, Cursor{}, Copilot{}, VSCode{}, Gemini{}, OpenCode{}, ChatGPT{}, ClaudeAI{}, Hermes{}}
 }
 
 // Recognise lists the files at or below path with the source that reads each.
@@ -96,11 +96,13 @@ func isGlobalID(id string) bool {
 		return false
 	}
 	var seen [256]bool
-	distinct := 0
+	distinct, digits := 0, 0
 	for i := range len(body) {
 		c := body[i]
 		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 		default:
 			return false
 		}
@@ -109,7 +111,7 @@ func isGlobalID(id string) bool {
 			distinct++
 		}
 	}
-	return distinct >= 8
+	return distinct >= 8 && digits >= 3
 }
 
 // state decodes a cursor's state into v. A state that does not decode is as
