@@ -303,3 +303,29 @@ func TestPromptsCarryTheMemoryAndWhatToDo(t *testing.T) {
 		t.Errorf("recall of what is not there: %s", got)
 	}
 }
+
+func TestCompletionsAreOfRecentSessions(t *testing.T) {
+	open := archive(t)
+	db, _ := open(t.Context())
+	keep(t, db, "codex:abc-1", "Token rotation", "rotate")
+	keep(t, db, "claude-code:codex-fan", "Rotate logs", "x")
+	keep(t, db, "codex:abd-2", "", "y")
+	complete := Complete(open)
+	for name, c := range map[string]struct {
+		of, argument, value string
+		want                int
+		first               string
+	}{
+		"ids begin before they hold": {sessionTemplate, "id", "codex", 3, "codex:ab"},
+		"a piece of an id":           {sessionTemplate, "id", "abc", 1, "codex:abc-1"},
+		"titles as topics":           {"recall", "topic", "ROTAT", 2, "Rotate logs"},
+		"nothing given":              {"recall", "topic", "", 2, ""},
+		"another argument":           {"recall", "other", "x", 0, ""},
+		"another prompt":             {"load_memory", "topic", "x", 0, ""},
+	} {
+		got, err := complete(t.Context(), c.of, c.argument, c.value)
+		if err != nil || len(got) != c.want || len(got) > 0 && !strings.HasPrefix(got[0], c.first) {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+}

@@ -14,6 +14,9 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
+// sessionTemplate is the address of a session.
+const sessionTemplate = "hermes://session/{id}"
+
 const (
 	// sessionChars is the most that a session resource may have.
 	sessionChars = 20000
@@ -28,7 +31,7 @@ const (
 // session as text, at most 20,000 characters. An id that is not in the archive
 // is an error that wraps server.ErrResourceNotFound.
 func Sessions(archive func(ctx context.Context) (*transcript.DB, error), redact bool) server.ServerResourceTemplate {
-	t := mcp.NewResourceTemplate("hermes://session/{id}", "session",
+	t := mcp.NewResourceTemplate(sessionTemplate, "session",
 		mcp.WithTemplateDescription("One past session, from its beginning; session_search gives ids and the rest"),
 		mcp.WithTemplateMIMEType(markdown))
 	return server.ServerResourceTemplate{

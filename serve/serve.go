@@ -42,6 +42,9 @@ type Parts struct {
 	// Instructions returns what the client of that name is told. It is asked
 	// once for every initialize and server/discover. May be nil.
 	Instructions func(ctx context.Context, client string) string
+	// Complete proposes values for an argument of a prompt, by its name, or of a
+	// template, by its address. May be nil.
+	Complete func(ctx context.Context, of, argument, value string) ([]string, error)
 	// Done is told of every finished tool call, for the log: name, whether it
 	// failed, and how long it took. May be nil.
 	Done func(tool string, failed bool, seconds float64)
@@ -80,7 +83,7 @@ func New(p Parts) *server.MCPServer {
 			}
 		})
 	}
-	s := server.NewMCPServer(p.Name, p.Version,
+	options := []server.ServerOption{
 		server.WithTitle("Hermes memory"),
 		server.WithDescription("Curated memory and the archive of every past session"),
 		server.WithToolCapabilities(false),
@@ -97,7 +100,12 @@ func New(p Parts) *server.MCPServer {
 		server.WithMethodCacheHints(mcp.MethodPromptsList, listTTL, mcp.CacheScopePrivate),
 		server.WithMethodCacheHints(mcp.MethodResourcesList, listTTL, mcp.CacheScopePrivate),
 		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, listTTL, mcp.CacheScopePrivate),
-	)
+	}
+	if p.Complete != nil {
+		options = append(options, server.WithCompletions(),
+			server.WithPromptCompletionProvider(completer(p)), server.WithResourceCompletionProvider(completer(p)))
+	}
+	s := server.NewMCPServer(p.Name, p.Version, options...)
 	s.AddTools(p.Tools...)
 	s.AddResources(p.Resources...)
 	s.AddResourceTemplates(p.Templates...)

@@ -76,6 +76,7 @@ func reopen(t *testing.T, home, session string, db *transcript.DB) *house {
 		})),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(archive, true)},
 		Prompts:   resources.Prompts(store, snapshot, archive),
+		Complete:  resources.Complete(archive),
 		Instructions: func(ctx context.Context, client string) string {
 			snap, err := snapshot(ctx)
 			if err != nil {
@@ -134,6 +135,8 @@ func conversation(begin string, meta string) []string {
 		ask("resources/read", `"uri":"hermes://status"`),
 		ask("prompts/list", ""),
 		ask("prompts/get", `"name":"load_memory"`),
+		ask("completion/complete", `"ref":{"type":"ref/resource","uri":"hermes://session/{id}"},"argument":{"name":"id","value":"abc"}`),
+		ask("completion/complete", `"ref":{"type":"ref/prompt","name":"recall"},"argument":{"name":"topic","value":"redis"}`),
 		ask("nobody/knows", ""),
 	}
 }

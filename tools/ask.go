@@ -112,6 +112,9 @@ func parseAsk(ctx context.Context, a *arguments, o SearchOptions, now time.Time)
 		k.onward = raw != nil
 	case k.session != "":
 		k.mode = read
+		if k.query != "" {
+			a.adjusted = append(a.adjusted, "query: not used, since session_id reads that session; leave session_id out to search")
+		}
 	case k.query != "":
 		k.mode = discover
 	default:
