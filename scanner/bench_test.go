@@ -2,37 +2,24 @@ package scanner
 
 import (
 	"strings"
-	"syscall"
 	"testing"
 )
-
-// cpu reports processor time, which a busy machine does not stretch.
-func cpu(b *testing.B, op func()) {
-	var before, after syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &before); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		op()
-	}
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &after); err != nil {
-		b.Fatal(err)
-	}
-	ns := (after.Utime.Nano() - before.Utime.Nano()) + (after.Stime.Nano() - before.Stime.Nano())
-	b.ReportMetric(float64(ns)/1000/float64(b.N), "cpu-µs/op")
-}
 
 const entry = "User prefers TypeScript over JavaScript for new services; the staging database runs PostgreSQL 16 on Debian 12, port 5433, and deploys go out on Tuesdays after the stand-up. Code style: tabs, 120 cols."
 
 func BenchmarkInspectEntry(b *testing.B) {
 	b.SetBytes(int64(len(entry)))
-	cpu(b, func() { Inspect(entry, Strict) })
+	for b.Loop() {
+		Inspect(entry, Strict)
+	}
 }
 
 func BenchmarkInspectChinese(b *testing.B) {
 	text := strings.Repeat("用户偏好使用 Go，测试环境数据库是 PostgreSQL 16，端口 5433。每次提交前都要运行 make lint。", 3)
 	b.SetBytes(int64(len(text)))
-	cpu(b, func() { Inspect(text, Strict) })
+	for b.Loop() {
+		Inspect(text, Strict)
+	}
 }
 
 func BenchmarkInspect64K(b *testing.B) {
@@ -54,7 +41,9 @@ func BenchmarkInspect64K(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			text := strings.Repeat(unit, 1+64<<10/len(unit))[:64<<10]
 			b.SetBytes(int64(len(text)))
-			cpu(b, func() { Inspect(text, Strict) })
+			for b.Loop() {
+				Inspect(text, Strict)
+			}
 		})
 	}
 }
@@ -62,13 +51,7 @@ func BenchmarkInspect64K(b *testing.B) {
 func BenchmarkRedact(b *testing.B) {
 	text := strings.Repeat(entry+"\nfunc main() { token := next(); password := os.Getenv(\"X\"); u := \"https://example.com/a?b=c\" }\ncommit 9fceb02d0ae598e95dc970b74767f19372d61af8\n", 300)
 	b.SetBytes(int64(len(text)))
-	cpu(b, func() { Redact(text) })
-}
-
-func BenchmarkFirstUse(b *testing.B) {
-	cpu(b, func() {
-		if _, err := compileRules(); err != nil {
-			b.Fatal(err)
-		}
-	})
+	for b.Loop() {
+		Redact(text)
+	}
 }

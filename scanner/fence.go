@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/reading"
+	"github.com/hermes-mcp/hermes-mcp/scanner/unseen"
 )
 
 const (
@@ -17,7 +20,7 @@ const (
 // taken out first, so the only closing tag is the last line. Blank text gives
 // "".
 func Fence(recalled string) string {
-	inner, _, _ := clean(recalled)
+	inner, _, _ := unseen.Clean(recalled)
 	inner = strings.Trim(cut(inner, fenceTags(inner)), "\n")
 	if strings.TrimSpace(inner) == "" {
 		return ""
@@ -90,13 +93,13 @@ func fenceTags(text string) []span {
 	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '[') < 0 && isASCII(text) {
 		return nil
 	}
-	v := canonical(text)
-	if !strings.Contains(v.text, "memory") {
+	v := reading.Canonical(text)
+	if !strings.Contains(v.Text, "memory") {
 		return nil
 	}
 	var tags []span
-	for _, m := range fenceTag().FindAllStringSubmatchIndex(v.text, -1) {
-		t := span{start: v.raw(m[0]), end: v.raw(m[1])}
+	for _, m := range fenceTag().FindAllStringSubmatchIndex(v.Text, -1) {
+		t := span{start: v.Raw(m[0]), end: v.Raw(m[1])}
 		if m[2] >= 0 {
 			t.kind = opening
 			if m[3] > m[2] {

@@ -1,44 +1,58 @@
 package scanner
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/reading"
+	"github.com/hermes-mcp/hermes-mcp/scanner/rule"
+	"github.com/hermes-mcp/hermes-mcp/scanner/secret"
+	"github.com/hermes-mcp/hermes-mcp/scanner/unseen"
 )
 
 // Inspect judges text for scope. Invisible characters are judged from the text
-// as given; everything else from readings of it (see [view]) that see through
-// case, width, accents, lookalikes, spacing and one level of encoding.
+// as given; everything else from its readings, which see through case, width,
+// accents, lookalikes, spacing and one level of encoding. A secret has no place
+// in Strict.
 func Inspect(text string, scope Scope) Report {
-	kept, removed, hiding := clean(text)
-	r := Report{Text: kept, Removed: removed, Findings: hiding}
-	rs := rules()
-	m := matcher{ruleset: rs, scope: scope, done: make([]bool, len(rs.rules))}
-	for _, rd := range readings(text) {
-		for _, found := range m.match(rd.view, rd.glued) {
-			r.add(found, rd)
+	kept, removed, hiding := unseen.Clean(text)
+	r := Report{Text: kept, Removed: findings(removed), Findings: findings(hiding)}
+	m := rule.NewMatcher(int(scope))
+	for _, rd := range reading.Of(text) {
+		for _, found := range m.Match(rd) {
+			r.add(Finding{found.Rule, excerpt(rd.Text[found.Start:found.End]), rd.Offset(found.Start)})
+		}
+	}
+	if scope >= Strict {
+		for _, s := range secret.Find(text) {
+			r.add(Finding{"hardcoded_secret", "[REDACTED:" + s.Rule + "]", s.Start})
 		}
 	}
 	return r
 }
 
-func (r *Report) add(m match, rd reading) {
-	for _, f := range r.Findings {
-		if f.Rule == m.rule.ID {
-			return
-		}
+func findings(marks []unseen.Mark) (out []Finding) {
+	for _, m := range marks {
+		out = append(out, Finding{m.Name, fmt.Sprintf("U+%04X ×%d", m.Rune, m.Count), m.Offset})
 	}
-	f := Finding{Rule: m.rule.ID, Match: excerpt(rd.view.text[m.start:m.end]), Offset: rd.at}
-	if !rd.encoded {
-		f.Offset = rd.view.raw(m.start)
+	return out
+}
+
+// add notes f unless its rule has been noted before; one reason is enough.
+func (r *Report) add(f Finding) {
+	if !slices.ContainsFunc(r.Findings, func(g Finding) bool { return g.Rule == f.Rule }) {
+		r.Findings = append(r.Findings, f)
 	}
-	r.Findings = append(r.Findings, f)
 }
 
 // excerpt shortens what matched. It comes from a view, so there is nothing
 // invisible in it; line breaks become spaces.
 func excerpt(s string) string {
 	const limit = 80
-	s = strings.Join(strings.Fields(strings.ReplaceAll(s, string(rune(either)), "i")), " ")
+	s = strings.Join(strings.Fields(strings.ReplaceAll(s, string(rune(reading.Either)), "i")), " ")
 	if len(s) <= limit {
 		return s
 	}
@@ -49,29 +63,45 @@ func excerpt(s string) string {
 	return s[:cut] + "…"
 }
 
-// A reading is a view to be matched.
-type reading struct {
-	view    view
-	glued   [][2]int // where there are no word boundaries
-	encoded bool     // the view is of something decoded, which stands at raw offset at
-	at      int
+// Redact masks secrets (provider keys, PEM blocks, tokens, connection strings,
+// values beside secret-like names) as [REDACTED:rule] and leaves the rest of
+// the text byte for byte. The name beside a secret stays, so that a reader
+// still sees which key was meant. Masked text comes back as it is.
+func Redact(text string) string {
+	found := secret.Find(text)
+	if len(found) == 0 {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	end := 0
+	for _, s := range found {
+		b.WriteString(text[end:s.Start])
+		b.WriteString("[REDACTED:" + s.Rule + "]")
+		end = s.End
+	}
+	b.WriteString(text[end:])
+	return b.String()
 }
 
-// readings returns the readings of text that differ: as it stands and with
-// disguises undone, the same of whatever is encoded in it, rotated, reversed.
-func readings(text string) []reading {
-	plain := canonical(text)
-	out := []reading{{view: plain}}
-	add := func(v view, raw string, encoded bool, at int) {
-		if d, glued, ok := disguise(v, raw); ok {
-			out = append(out, reading{d, glued, encoded, at})
+// SelfTest loads the rules and tries every rule on its own examples. It is for
+// tests and for a doctor's visit; nothing else pays for it.
+func SelfTest() error {
+	examples, err := rule.Examples()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range examples {
+		if !e.Found {
+			if found := Scan(e.Text, Strict); found != nil {
+				errs = append(errs, fmt.Errorf("rule %s: %q is refused by %s for %q", e.Rule, e.Text, found[0].Rule, found[0].Match))
+			}
+			continue
+		}
+		if !slices.ContainsFunc(Scan(e.Text, Scope(e.Scope)), func(f Finding) bool { return f.Rule == e.Rule }) {
+			errs = append(errs, fmt.Errorf("rule %s misses %q", e.Rule, e.Text))
 		}
 	}
-	add(plain, text, false, 0)
-	for _, d := range decode(text) {
-		v := canonical(d.text)
-		out = append(out, reading{view: v, encoded: true, at: d.at})
-		add(v, d.text, true, d.at)
-	}
-	return append(out, reading{view: rotate(plain)}, reading{view: reverse(plain)})
+	return errors.Join(errs...)
 }

@@ -3,6 +3,8 @@ package scanner
 import (
 	"strings"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/secret"
 )
 
 // The keys below are made up; they are put together here so that no scanner of
@@ -97,11 +99,11 @@ func FuzzRedact(f *testing.F) {
 			t.Errorf("%q masked to %q and again to %q", text, got, again)
 		}
 		end := 0
-		for _, s := range secrets(text) {
-			if s.start < end || s.end <= s.start || s.end > len(text) {
+		for _, s := range secret.Find(text) {
+			if s.Start < end || s.End <= s.Start || s.End > len(text) {
 				t.Fatalf("bad span %+v after %d in %q", s, end, text)
 			}
-			end = s.end
+			end = s.End
 		}
 	})
 }

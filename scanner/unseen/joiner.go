@@ -1,6 +1,10 @@
-package scanner
+package unseen
 
-import "unicode"
+import (
+	"unicode"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/property"
+)
 
 const (
 	zwsp = 0x200b
@@ -13,7 +17,6 @@ const (
 // break in a script without spaces.
 func joins(gs []glyph, i int) bool {
 	before, after := at(gs, i-1), at(gs, i+1)
-	p := loadProperties()
 	switch r := gs[i].r; {
 	case r == zwj && joinsEmoji(gs, i):
 		return true
@@ -26,7 +29,7 @@ func joins(gs []glyph, i int) bool {
 		for ; isVowelPoint(before); j-- {
 			before = at(gs, j)
 		}
-		return shapes(p, r, before, after)
+		return shapes(r, before, after)
 	case r == zwsp:
 		const slips = 3 // typed twice is still a line break
 		for j := i - 2; before == zwsp && j >= i-slips; j-- {
@@ -35,7 +38,7 @@ func joins(gs []glyph, i int) bool {
 		for j := i + 2; after == zwsp && j <= i+slips; j++ {
 			after = at(gs, j)
 		}
-		return unicode.Is(p.unspaced, before) || unicode.Is(p.unspaced, after)
+		return property.MarksWords(before) || property.MarksWords(after)
 	case r == 0x34f: // orders marks
 		return unicode.IsMark(before) && unicode.IsMark(after)
 	case r == 0x115f || r == 0x1160: // stand for a missing letter of a Korean syllable
@@ -54,30 +57,30 @@ func isJoiner(r rune) bool { return r == zwj || r == zwnj }
 
 func isJamo(r rune) bool { return r >= 0x1100 && r <= 0x11ff && r != 0x115f && r != 0x1160 }
 
-func isMusical(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff && !isIgnorable(r) }
+func isMusical(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff && !property.Invisible(r) }
 
 // joinsEmoji follows the grammar of UTS #51: pictograph, its selector or skin
 // tone, joiner, pictograph. The grammar rather than the list of this year's
 // emoji, so that next year's are not refused.
 func joinsEmoji(gs []glyph, i int) bool {
-	if !isPictograph(at(gs, i+1)) {
+	if !property.Pictograph(at(gs, i+1)) {
 		return false
 	}
 	j := i - 1
 	if r := at(gs, j); r == 0xfe0f || r == 0xfe0e {
 		j--
 	}
-	if isSkinTone(at(gs, j)) && isPictograph(at(gs, j-1)) {
+	if property.SkinTone(at(gs, j)) && property.Pictograph(at(gs, j-1)) {
 		j--
 	}
-	return isPictograph(at(gs, j))
+	return property.Pictograph(at(gs, j))
 }
 
 // shapes follows UAX #31: a joiner stands between letters of scripts that join,
 // or shows the joined form of a lone letter.
-func shapes(p *properties, r, before, after rune) bool {
-	left := unicode.Is(p.joining, before) && isLetterOrMark(before)
-	right := unicode.Is(p.joining, after) && isLetterOrMark(after)
+func shapes(r, before, after rune) bool {
+	left := property.Joins(before) && property.LetterOrMark(before)
+	right := property.Joins(after) && property.LetterOrMark(after)
 	if left && right {
 		return true
 	}
@@ -90,7 +93,5 @@ func shapes(p *properties, r, before, after rune) bool {
 // isVowelPoint tells whether r is a mark that scripts share, as the vowel signs
 // of Arabic are; the letter before it says which script this is.
 func isVowelPoint(r rune) bool {
-	return unicode.Is(unicode.Mn, r) && unicode.Is(unicode.Inherited, r) && !isIgnorable(r)
+	return unicode.Is(unicode.Mn, r) && unicode.Is(unicode.Inherited, r) && !property.Invisible(r)
 }
-
-func isLetterOrMark(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }

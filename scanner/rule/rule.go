@@ -1,20 +1,29 @@
-package scanner
+// Package rule looks for intents in the readings of a text.
+//
+// words.txt groups words of many languages by what they mean; rules.json says
+// which meanings, near each other in one sentence, make an intent that a text
+// must not have: to override instructions, to send secrets away, to act behind
+// the user's back. A word alone is never one. Both are compiled on first use.
+package rule
 
 import (
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/reading"
 )
 
 //go:embed rules.json
-var rulesData []byte
+var rulesFile []byte
+
+//go:embed words.txt
+var wordsFile string
 
 // A rule is one line of rules.json. Either Seq or Re says what it looks for.
 //
@@ -41,104 +50,100 @@ type rule struct {
 	No     []string `json:"no"`  // none may be found by any rule
 
 	n     int // place in the file
-	scope Scope
+	scope int
 	slots []slot
 	not   conceptSet
 	re    func() *regexp.Regexp
 }
 
-// ruleset is rules.json, ready for use.
-type ruleset struct {
+// A set is the rules, ready for use.
+type set struct {
 	rules     []*rule
 	sequences []*rule // those with Seq
 	shapes    []*rule // those with Re
 	lex       *lexicon
 }
 
-type rulesFile struct {
-	Traditional string                       `json:"traditional"`
-	Words       map[string]map[string]string `json:"words"`
-	Rules       []*rule                      `json:"rules"`
-}
-
-var readRules = sync.OnceValues(func() (rulesFile, error) {
-	var f rulesFile
-	err := json.Unmarshal(rulesData, &f)
-	return f, err
-})
-
-// simplified maps the traditional forms of the ideographs that the rules use.
-var simplified = sync.OnceValue(func() map[rune]rune {
-	f, _ := readRules()
-	m := map[rune]rune{}
-	pairs := []rune(f.Traditional)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		m[pairs[i]] = pairs[i+1]
-	}
-	return m
-})
-
-// loadRules compiles the rules on first use.
-var loadRules = sync.OnceValues(compileRules)
+var load = sync.OnceValues(compile)
 
 // rules returns the compiled rules. They are part of the binary, so a fault in
-// them is a bug that SelfTest, and with it the tests, would have told.
-func rules() *ruleset {
-	rs, err := loadRules()
+// them is a bug that Examples, and with it the tests, would have told.
+func rules() *set {
+	s, err := load()
 	if err != nil {
-		panic("scanner: rules.json: " + err.Error())
+		panic("scanner: " + err.Error())
 	}
-	return rs
+	return s
 }
 
-var scopes = map[string]Scope{"all": All, "context": Context, "strict": Strict}
+var scopes = map[string]int{"all": 0, "context": 1, "strict": 2}
 
-func compileRules() (*ruleset, error) {
-	f, err := readRules()
+func compile() (*set, error) {
+	lex, concepts, err := readWords(wordsFile)
 	if err != nil {
 		return nil, err
 	}
-	rs := &ruleset{lex: newLexicon(), rules: f.Rules}
-	concepts := map[string]concept{}
-	for i, name := range slices.Sorted(maps.Keys(f.Words)) {
-		concepts[name] = concept(i)
-		for _, lang := range slices.Sorted(maps.Keys(f.Words[name])) {
-			ls, ok := langBits[lang]
-			if !ok {
-				return nil, fmt.Errorf("no language %q", lang)
-			}
-			for phrase := range strings.SplitSeq(f.Words[name][lang], ",") {
-				rs.lex.add(foldPhrase(phrase), concept(i), ls)
-			}
-		}
+	s := &set{lex: lex}
+	if err := json.Unmarshal(rulesFile, &s.rules); err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
 	}
-	if len(concepts) > 256 {
-		return nil, errors.New("more than 256 concepts")
-	}
-	for i, r := range f.Rules {
+	for i, r := range s.rules {
 		r.n = i
 		if err := r.compile(concepts); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
 		if r.Re != "" {
-			rs.shapes = append(rs.shapes, r)
+			s.shapes = append(s.shapes, r)
 		} else {
-			rs.sequences = append(rs.sequences, r)
+			s.sequences = append(s.sequences, r)
 		}
 	}
-	return rs, nil
+	return s, nil
+}
+
+// readWords reads words.txt: the name of a concept on a line, then a line of
+// phrases for each language.
+func readWords(text string) (*lexicon, map[string]concept, error) {
+	lex, concepts := newLexicon(), map[string]concept{}
+	var now concept
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		lang, phrases, ok := strings.Cut(line, ": ")
+		if !ok {
+			if _, twice := concepts[line]; twice || len(concepts) == 256 {
+				return nil, nil, fmt.Errorf("words: %q comes twice or is one too many", line)
+			}
+			now = concept(len(concepts))
+			concepts[line] = now
+			continue
+		}
+		ls, ok := langBits[lang]
+		if !ok || len(concepts) == 0 {
+			return nil, nil, fmt.Errorf("words: %q is no language, or belongs to no concept", lang)
+		}
+		for phrase := range strings.SplitSeq(phrases, ", ") {
+			lex.add(foldPhrase(phrase), now, ls)
+		}
+	}
+	return lex, concepts, nil
 }
 
 // foldPhrase writes a phrase the way a stream writes the same words.
 func foldPhrase(phrase string) string {
-	phrase, cancels := strings.CutPrefix(strings.TrimSpace(phrase), "!")
+	if isFolded(phrase) {
+		return phrase
+	}
+	phrase, cancels := strings.CutPrefix(phrase, "!")
 	parts := strings.Split(phrase, "*")
 	for i, part := range parts {
 		lead := i > 0 && strings.HasPrefix(part, " ")
 		trail := i+1 < len(parts) && strings.HasSuffix(part, " ")
-		if part = canonical(part).text; part != "@" {
+		if part != "@" {
 			var s stream
-			s.tokenize(view{text: part}, nil)
+			s.tokenize(reading.Canonical(part), nil)
 			part = string(s.text)
 		}
 		if lead {
@@ -154,6 +159,16 @@ func foldPhrase(phrase string) string {
 		phrase = "!" + phrase
 	}
 	return phrase
+}
+
+// isFolded tells whether phrase needs no folding, as most do not.
+func isFolded(phrase string) bool {
+	for i := range len(phrase) {
+		if c := phrase[i]; (c < 'a' || c > 'z') && c != ' ' && c != '*' {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *rule) compile(concepts map[string]concept) error {
@@ -215,28 +230,32 @@ func conceptsOf(slot string, concepts map[string]concept) (cs conceptSet, err er
 	return cs, nil
 }
 
-// SelfTest loads the rules and tries every rule on its own examples. It is for
-// tests and for a doctor's visit; nothing else pays for it.
-func SelfTest() error {
-	rs, err := loadRules()
+// An Example is a text that a rule must find, or that no rule may.
+type Example struct {
+	Rule  string
+	Scope int // of the rule
+	Text  string
+	Found bool
+}
+
+// Examples returns the examples of all rules, of which each has one for either
+// side. It fails when the rules do not load.
+func Examples() ([]Example, error) {
+	s, err := load()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var errs []error
-	for _, r := range rs.rules {
+	var out []Example
+	for _, r := range s.rules {
 		if r.Langs == "" || len(r.Yes) == 0 || len(r.No) == 0 {
-			errs = append(errs, fmt.Errorf("rule %s: needs langs and an example for each side", r.ID))
+			return nil, fmt.Errorf("rule %s: needs langs and an example for each side", r.ID)
 		}
 		for _, text := range r.Yes {
-			if !slices.ContainsFunc(Scan(text, r.scope), func(f Finding) bool { return f.Rule == r.ID }) {
-				errs = append(errs, fmt.Errorf("rule %s misses %q", r.ID, text))
-			}
+			out = append(out, Example{r.ID, r.scope, text, true})
 		}
 		for _, text := range r.No {
-			if found := Scan(text, Strict); found != nil {
-				errs = append(errs, fmt.Errorf("rule %s: %q is refused by %s for %q", r.ID, text, found[0].Rule, found[0].Match))
-			}
+			out = append(out, Example{r.ID, r.scope, text, false})
 		}
 	}
-	return errors.Join(errs...)
+	return out, nil
 }

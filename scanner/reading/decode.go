@@ -1,4 +1,4 @@
-package scanner
+package reading
 
 import (
 	"encoding/base64"
@@ -34,7 +34,9 @@ func decode(text string) []decoded {
 	return appendHex(out, text)
 }
 
-func base64Char(c byte) bool { return base64Byte[c] && c != '=' || c == '-' || c == '_' }
+func base64Char(c byte) bool {
+	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
+}
 
 // base64Run returns the end of the run at i. Long lines go on in the next.
 func base64Run(text string, i int) int {
@@ -188,26 +190,33 @@ func escaped(s string) (char string, size int) {
 	return "", 0
 }
 
-// rotate returns the rot13 reading of v.
-func rotate(v view) view {
-	b := []byte(v.text)
+// rotate returns the rot13 reading of v, which was made from raw. Letters that
+// lost an accent were never rotated.
+func rotate(v View, raw string) View {
+	b := []byte(v.Text)
 	for i, c := range b {
-		if 'a' <= c && c <= 'z' {
+		if 'a' <= c && c <= 'z' && raw[v.Raw(i)] < utf8.RuneSelf {
 			b[i] = 'a' + (c-'a'+13)%26
 		}
 	}
-	return view{text: string(b), offs: v.offs}
+	return View{Text: string(b), offs: v.offs}
 }
 
-// reverse returns the reading of v from its end.
-func reverse(v view) view {
-	out := builder{out: make([]byte, 0, len(v.text)), offs: make([]int32, 0, len(v.text)+1)}
-	for end := len(v.text); end > 0; {
-		_, n := utf8.DecodeLastRuneInString(v.text[:end])
+// reverse returns the reading of v from its end; marks stay behind their
+// letters.
+func reverse(v View) View {
+	out := builder{out: make([]byte, 0, len(v.Text)), offs: make([]int32, 0, len(v.Text)+1)}
+	for end := len(v.Text); end > 0; {
+		r, n := utf8.DecodeLastRuneInString(v.Text[:end])
+		for r >= utf8.RuneSelf && unicode.IsMark(r) && n < end {
+			var more int
+			r, more = utf8.DecodeLastRuneInString(v.Text[:end-n])
+			n += more
+		}
 		start := len(out.out)
-		out.out = append(out.out, v.text[end-n:end]...)
-		out.mark(start, v.raw(end-n))
+		out.out = append(out.out, v.Text[end-n:end]...)
+		out.mark(start, v.Raw(end-n))
 		end -= n
 	}
-	return out.view(v.raw(len(v.text)))
+	return out.view(v.Raw(len(v.Text)))
 }

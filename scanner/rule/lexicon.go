@@ -1,13 +1,12 @@
-package scanner
+package rule
 
 import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// either stands in a view for a character that may be an i or an l.
-const either = 1
+	"github.com/hermes-mcp/hermes-mcp/scanner/reading"
+)
 
 // A lexicon finds the words of all concepts in one walk. It is a trie of
 // phrases whose edges lie in one hash table: a node is a number, an edge is the
@@ -156,7 +155,7 @@ func (w *walker) walk(at uint32, i, tok int32) {
 			t, i = next, next.start
 		}
 		b := w.s.text[i]
-		if b == either {
+		if b == reading.Either {
 			if n := w.lex.step(at, 'l'); n != 0 {
 				w.walk(n, i+1, tok)
 			}

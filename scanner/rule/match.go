@@ -1,22 +1,33 @@
-package scanner
+package rule
 
-import "strings"
+import (
+	"strings"
 
-// A match is a rule that holds in a view, and where.
-type match struct {
-	rule       *rule
-	start, end int // in the view
+	"github.com/hermes-mcp/hermes-mcp/scanner/reading"
+)
+
+// A Match is a rule that holds in a view, and where.
+type Match struct {
+	Rule       string // id
+	Start, End int    // bytes of the view
 }
 
-// A matcher tries the rules on one reading after another. It keeps its buffers
-// between them.
-type matcher struct {
-	*ruleset
-	scope Scope
+// A Matcher tries the rules of a scope, and of those below it, on one reading
+// of a text after another. Each rule matches once. It is not safe for
+// concurrent use.
+type Matcher struct {
+	set   *set
+	scope int
 	s     stream
 	hits  []hit
-	done  []bool // by rule: it matched, and once is enough
-	out   []match
+	done  []bool // by rule
+	out   []Match
+}
+
+// NewMatcher returns a matcher for the scope: 0 all, 1 context, 2 strict.
+func NewMatcher(scope int) *Matcher {
+	s := rules()
+	return &Matcher{set: s, scope: scope, done: make([]bool, len(s.rules))}
 }
 
 // A conceptSet holds concepts as bits.
@@ -29,11 +40,12 @@ func (c *conceptSet) meets(d *conceptSet) bool {
 	return c[0]&d[0]|c[1]&d[1]|c[2]&d[2]|c[3]&d[3] != 0
 }
 
-// match tries every rule of the scope on v.
-func (m *matcher) match(v view, glued [][2]int) []match {
+// Match returns what holds in r and has not matched before. The result is
+// overwritten by the next call.
+func (m *Matcher) Match(r reading.Reading) []Match {
 	m.out = m.out[:0]
-	m.s.tokenize(v, glued)
-	m.hits = m.lex.find(&m.s, m.hits[:0])
+	m.s.tokenize(r.View, r.Glued)
+	m.hits = m.set.lex.find(&m.s, m.hits[:0])
 	for i := 0; i < len(m.hits); {
 		j, present := i, conceptSet{}
 		sentence := m.s.toks[m.hits[i].first].sentence
@@ -43,13 +55,13 @@ func (m *matcher) match(v view, glued [][2]int) []match {
 		m.sentence(m.hits[i:j], &present)
 		i = j
 	}
-	for _, r := range m.shapes {
-		if r.scope > m.scope || m.done[r.n] {
+	for _, shape := range m.set.shapes {
+		if shape.scope > m.scope || m.done[shape.n] {
 			continue
 		}
-		if start, end, ok := r.shape(v.text); ok {
-			m.done[r.n] = true
-			m.out = append(m.out, match{r, start, end})
+		if start, end, ok := shape.find(r.Text); ok {
+			m.done[shape.n] = true
+			m.out = append(m.out, Match{shape.ID, start, end})
 		}
 	}
 	return m.out
@@ -57,8 +69,8 @@ func (m *matcher) match(v view, glued [][2]int) []match {
 
 // sentence tries the rules on the hits of one sentence. Few sentences hold a
 // word for every slot of any rule.
-func (m *matcher) sentence(hits []hit, present *conceptSet) {
-	for _, r := range m.sequences {
+func (m *Matcher) sentence(hits []hit, present *conceptSet) {
+	for _, r := range m.set.sequences {
 		if r.scope > m.scope || m.done[r.n] || !r.possible(present) {
 			continue
 		}
@@ -69,7 +81,7 @@ func (m *matcher) sentence(hits []hit, present *conceptSet) {
 			if lo, hi, ok := r.sequence(&m.s, hits, i); ok {
 				m.done[r.n] = true
 				end := m.s.toks[hi]
-				m.out = append(m.out, match{r, int(m.s.toks[lo].off), int(end.off + end.end - end.start)})
+				m.out = append(m.out, Match{r.ID, int(m.s.toks[lo].off), int(end.off + end.end - end.start)})
 				break
 			}
 		}
@@ -184,9 +196,9 @@ func (t *try) free(h hit) bool {
 	return true
 }
 
-// shape tries the expression of r at each of its literals. The expressions
+// find tries the expression of r at each of its literals. The expressions
 // stop at the next "<", so that no byte is tried twice.
-func (r *rule) shape(text string) (start, end int, ok bool) {
+func (r *rule) find(text string) (start, end int, ok bool) {
 	const reach = 400 // bytes that one match may span
 	for _, lit := range r.Lit {
 		for i := 0; ; {

@@ -1,44 +1,25 @@
-package scanner
+// Package secret finds keys, tokens and passwords in text: by the published form
+// of a provider's keys, or by the name, header or connection string beside them.
+package secret
 
 import "strings"
 
-// Redact masks secrets (provider keys, PEM blocks, tokens, connection strings,
-// values beside secret-like names) as [REDACTED:rule] and leaves the rest of
-// the text byte for byte. The name beside a secret stays, so that a reader
-// still sees which key was meant. Masked text comes back as it is.
-func Redact(text string) string {
-	found := secrets(text)
-	if len(found) == 0 {
-		return text
-	}
-	var b strings.Builder
-	b.Grow(len(text))
-	end := 0
-	for _, s := range found {
-		b.WriteString(text[end:s.start])
-		b.WriteString("[REDACTED:" + s.rule + "]")
-		end = s.end
-	}
-	b.WriteString(text[end:])
-	return b.String()
+// A Secret is the place of one secret in a text.
+type Secret struct {
+	Rule       string
+	Start, End int // bytes
 }
 
-// A secret is the place of one secret in a text.
-type secret struct {
-	rule       string
-	start, end int
-}
-
-// secrets finds every secret in one pass, in order, none overlapping. Names
+// Find finds every secret in one pass, in order, none overlapping. Names
 // and keys are runs of letters, digits and "_-."; most runs are ordinary words
 // and are left after a look at their length.
-func secrets(text string) []secret {
-	var out []secret
-	take := func(s secret, ok bool) int {
+func Find(text string) []Secret {
+	var out []Secret
+	take := func(s Secret, ok bool) int {
 		if ok {
 			out = append(out, s)
 		}
-		return s.end
+		return s.End
 	}
 	name := run{} // the last run before i
 	for i := 0; i < len(text); {
@@ -103,24 +84,24 @@ func readRun(text string, i int) run {
 }
 
 // keyed finds a secret that is known by its own form.
-func keyed(text string, r run) (secret, bool) {
+func keyed(text string, r run) (Secret, bool) {
 	s := text[r.start:r.end]
 	if strings.HasPrefix(s, "-----BEGIN") {
 		return pem(text, r.start)
 	}
 	if rule := keyFormat(s); rule != "" {
-		return secret{rule, r.start, r.end}, true
+		return Secret{rule, r.start, r.end}, true
 	}
-	return secret{}, false
+	return Secret{}, false
 }
 
 // pem finds a private key from its first line to its last, or, when the last
 // is missing, to the end of what can be a key.
-func pem(text string, start int) (secret, bool) {
+func pem(text string, start int) (Secret, bool) {
 	const line, reach = 80, 12 << 10 // the longest key in use is 6.5 KB
 	head := strings.Index(text[start:min(len(text), start+line)], "PRIVATE KEY")
 	if head < 0 {
-		return secret{}, false
+		return Secret{}, false
 	}
 	end := start + head + len("PRIVATE KEY")
 	if i := strings.Index(text[end:min(len(text), end+reach)], "-----END"); i >= 0 {
@@ -128,12 +109,12 @@ func pem(text string, start int) (secret, bool) {
 		if i = strings.Index(text[end:min(len(text), end+line)], "-----"); i >= 0 {
 			end += i + len("-----")
 		}
-		return secret{"private_key", start, end}, true
+		return Secret{"private_key", start, end}, true
 	}
 	for end < len(text) && (text[end] == '\n' || text[end] == '\r' || text[end] == '\\' || base64Byte[text[end]] || text[end] == '-') {
 		end++
 	}
-	return secret{"private_key", start, end}, true
+	return Secret{"private_key", start, end}, true
 }
 
 var base64Byte = byteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")

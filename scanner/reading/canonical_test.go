@@ -1,4 +1,4 @@
-package scanner
+package reading
 
 import (
 	"strings"
@@ -12,8 +12,8 @@ func TestEveryCharacterHasOneStableReading(t *testing.T) {
 		if !utf8.ValidRune(r) {
 			continue
 		}
-		once := canonical(string(r)).text
-		if twice := canonical(once).text; twice != once {
+		once := Canonical(string(r)).Text
+		if twice := Canonical(once).Text; twice != once {
 			t.Errorf("U+%04X reads %q, and that reads %q", r, once, twice)
 		}
 	}
@@ -33,7 +33,7 @@ func TestTheCanonicalViewSeesThroughDisguises(t *testing.T) {
 		"traditional ideographs": {"規則", "规则"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := canonical(c.text).text; got != c.want {
+			if got := Canonical(c.text).Text; got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -45,32 +45,32 @@ func FuzzCanonical(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v := canonical(text)
-		if again := canonical(v.text); again.text != v.text {
-			t.Errorf("view of %q is %q, and the view of that %q", text, v.text, again.text)
+		v := Canonical(text)
+		if again := Canonical(v.Text); again.Text != v.Text {
+			t.Errorf("view of %q is %q, and the view of that %q", text, v.Text, again.Text)
 		}
 		if v.offs == nil {
-			if v.text != text {
-				t.Errorf("no offsets, but %q became %q", text, v.text)
+			if v.Text != text {
+				t.Errorf("no offsets, but %q became %q", text, v.Text)
 			}
 			return
 		}
-		if len(v.offs) != len(v.text)+1 || v.raw(len(v.text)) != len(text) {
-			t.Fatalf("%d offsets for %d bytes of %q", len(v.offs), len(v.text), text)
+		if len(v.offs) != len(v.Text)+1 || v.Raw(len(v.Text)) != len(text) {
+			t.Fatalf("%d offsets for %d bytes of %q", len(v.offs), len(v.Text), text)
 		}
 		var whole strings.Builder
-		for i := 0; i < len(v.text); {
-			off := v.raw(i)
+		for i := 0; i < len(v.Text); {
+			off := v.Raw(i)
 			_, n := utf8.DecodeRuneInString(text[off:])
-			one := canonical(text[off : off+n]).text
-			if !strings.HasPrefix(v.text[i:], one) || one == "" {
-				t.Fatalf("byte %d of %q is said to come from %q at %d", i, v.text, text[off:off+n], off)
+			one := Canonical(text[off : off+n]).Text
+			if !strings.HasPrefix(v.Text[i:], one) || one == "" {
+				t.Fatalf("byte %d of %q is said to come from %q at %d", i, v.Text, text[off:off+n], off)
 			}
 			whole.WriteString(one)
 			i += len(one)
 		}
-		if whole.String() != v.text {
-			t.Errorf("the pieces of %q do not make %q", text, v.text)
+		if whole.String() != v.Text {
+			t.Errorf("the pieces of %q do not make %q", text, v.Text)
 		}
 	})
 }

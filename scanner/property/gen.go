@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Gen writes unicode.txt from the published data of the Unicode consortium:
+// Gen writes property.txt from the published data of the Unicode consortium:
 //
 //	go run gen.go DIR
 //
@@ -28,7 +28,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: go run gen.go DIR")
 	}
-	out, err := os.Create("unicode.txt")
+	out, err := os.Create("property.txt")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -119,10 +119,10 @@ func ranges(name string, want func([]string) bool) string {
 		for j+1 < len(rs) && rs[j+1] == rs[j]+1 {
 			j++
 		}
-		out = append(out, fmt.Sprintf("%X-%X", rs[i], rs[j]))
+		out = append(out, string(rs[i])+string(rs[j]))
 		i = j + 1
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, "")
 }
 
 func scripts(name string, want func([]string) bool) string {
@@ -171,6 +171,9 @@ func lookalikes() map[string][]rune {
 			add(hex(f[0]), m[1]+m[2])
 		}
 	})
+	for r, target := range map[rune]string{'η': "n", 'μ': "u", 'ω': "w", 'γ': "y"} {
+		to[r] = target // as people write them, where the data sees the capital
+	}
 	for r, target := range lowered {
 		if to[r] == "" {
 			to[r] = target

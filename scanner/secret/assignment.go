@@ -1,4 +1,4 @@
-package scanner
+package secret
 
 import "strings"
 
@@ -47,20 +47,20 @@ func secretName(s string) (rule string, ok bool) {
 }
 
 // beside finds the secret after a ":" or "=" at i that follows name.
-func beside(text string, name run, i int) (secret, bool) {
+func beside(text string, name run, i int) (Secret, bool) {
 	if text[i] == ':' && strings.HasPrefix(text[i:], "://") {
 		return userinfo(text, i+len("://"))
 	}
 	if name.end == 0 || i-name.end > 3 || strings.Trim(text[name.end:i], "\"' \\") != "" {
-		return secret{}, false
+		return Secret{}, false
 	}
 	if rule := telegram(text, name, i); rule != "" {
 		r := readRun(text, i+1)
-		return secret{rule, name.start, r.end}, name.start < r.end
+		return Secret{rule, name.start, r.end}, name.start < r.end
 	}
 	rule, ok := secretName(text[name.start:name.end])
 	if !ok {
-		return secret{}, false
+		return Secret{}, false
 	}
 	strict := text[i] == '=' && name.end == i && isConstant(text[name.start:name.end])
 	return value(text, i+1, rule, strict)
@@ -83,10 +83,10 @@ func telegram(text string, name run, i int) string {
 func isConstant(s string) bool { return strings.ToUpper(s) == s }
 
 // flagged finds the secret after a command line flag.
-func flagged(text string, name run, i int) (secret, bool) {
+func flagged(text string, name run, i int) (Secret, bool) {
 	rule, ok := secretName(text[name.start:name.end])
 	if !ok {
-		return secret{}, false
+		return Secret{}, false
 	}
 	return value(text, i, rule, false)
 }
@@ -94,7 +94,7 @@ func flagged(text string, name run, i int) (secret, bool) {
 // value judges the value at i. A quoted value ends at its quote, another at
 // the first space, comma or closing bracket. assigned says that the name is an
 // environment variable's, whose values are not code.
-func value(text string, i int, rule string, assigned bool) (secret, bool) {
+func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 	const longest = 4096
 	for i < len(text) && (text[i] == ' ' || text[i] == '=' || text[i] == '\\' && i+1 < len(text) && text[i+1] == '"') {
 		i++
@@ -105,7 +105,7 @@ func value(text string, i int, rule string, assigned bool) (secret, bool) {
 		}
 	}
 	if i == len(text) {
-		return secret{}, false
+		return Secret{}, false
 	}
 	stops, quoted := " \t\r\n,;)]}\"'`<>|&", false
 	if q := text[i]; q == '"' || q == '\'' || q == '`' {
@@ -122,14 +122,14 @@ func value(text string, i int, rule string, assigned bool) (secret, bool) {
 		v = strings.TrimRight(v, ".:\\")
 	}
 	if isPlaceholder(v) || !secretValue(v, rule, quoted, assigned) {
-		return secret{}, false
+		return Secret{}, false
 	}
 	if r := (run{i, i + len(v)}); len(v) >= 16 {
 		if known := keyFormat(v); known != "" {
-			return secret{known, r.start, r.end}, true
+			return Secret{known, r.start, r.end}, true
 		}
 	}
-	return secret{rule, i, i + len(v)}, true
+	return Secret{rule, i, i + len(v)}, true
 }
 
 // isPlaceholder tells whether v says that a secret belongs there, or where it
@@ -187,7 +187,7 @@ func isPath(v string) bool {
 }
 
 // userinfo finds the password of a connection string whose host part is at i.
-func userinfo(text string, i int) (secret, bool) {
+func userinfo(text string, i int) (Secret, bool) {
 	const longest = 300
 	rest := text[i:min(len(text), i+longest)]
 	if j := strings.IndexAny(rest, " \t\r\n\"'`<>/?#"); j >= 0 {
@@ -196,32 +196,32 @@ func userinfo(text string, i int) (secret, bool) {
 	}
 	at := strings.LastIndexByte(rest, '@')
 	if at < 0 {
-		return secret{}, false
+		return Secret{}, false
 	}
 	colon := strings.IndexByte(rest[:at], ':')
 	if colon < 0 {
-		return secret{}, false
+		return Secret{}, false
 	}
 	pass := rest[colon+1 : at]
 	switch {
 	case pass == "", strings.HasPrefix(pass, "[REDACTED"), strings.ContainsAny(pass[:1], "$<{%*["):
-		return secret{}, false
+		return Secret{}, false
 	case distinct(pass) < 3, strings.EqualFold(pass, "password"), strings.EqualFold(pass, "pass"):
-		return secret{}, false
+		return Secret{}, false
 	}
-	return secret{"connection_string", i + colon + 1, i + at}, true
+	return Secret{"connection_string", i + colon + 1, i + at}, true
 }
 
 // authorized finds the token after "Bearer" or "Basic" at r.
-func authorized(text string, r run) (secret, bool) {
+func authorized(text string, r run) (Secret, bool) {
 	switch text[r.start:r.end] {
 	case "Bearer", "bearer", "Basic":
 	default:
-		return secret{}, false
+		return Secret{}, false
 	}
 	i := r.end
 	if i >= len(text) || text[i] != ' ' {
-		return secret{}, false
+		return Secret{}, false
 	}
 	i++
 	end := i
@@ -230,10 +230,10 @@ func authorized(text string, r run) (secret, bool) {
 	}
 	v := strings.TrimRight(text[i:end], ".")
 	if len(v) < 16 || isPlaceholder(v) || !random(v) {
-		return secret{}, false
+		return Secret{}, false
 	}
 	if rule := keyFormat(v); rule != "" {
-		return secret{rule, i, i + len(v)}, true
+		return Secret{rule, i, i + len(v)}, true
 	}
-	return secret{"authorization", i, i + len(v)}, true
+	return Secret{"authorization", i, i + len(v)}, true
 }

@@ -1,8 +1,11 @@
-package scanner
+package rule
 
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/property"
+	"github.com/hermes-mcp/hermes-mcp/scanner/reading"
 )
 
 // A token is a word, or one character of a script written without spaces.
@@ -35,21 +38,21 @@ const (
 
 // tokenize fills s with the tokens of v. glued lists ranges of the view whose
 // letters are to be read without word boundaries, in order.
-func (s *stream) tokenize(v view, glued [][2]int) {
+func (s *stream) tokenize(v reading.View, glued [][2]int) {
 	s.text, s.toks = s.text[:0], s.toks[:0]
 	var pos, begin, sentence int32
 	between := none
-	for i := 0; i < len(v.text); {
+	for i := 0; i < len(v.Text); {
 		for len(glued) > 0 && glued[0][1] <= i {
 			glued = glued[1:]
 		}
 		free := len(glued) > 0 && glued[0][0] <= i
-		end, single := word(v.text, i, free)
-		if end == i && v.text[i] == '@' && i > 0 && isWordAt(v.text, i-1) && i+1 < len(v.text) && isWordAt(v.text, i+1) {
+		end, single := word(v.Text, i, free)
+		if end == i && v.Text[i] == '@' && isInner(v.Text, i) {
 			end = i + 1 // an address is a place to send things to
 		}
 		if end == i {
-			n, g := punctuation(v.text, i)
+			n, g := punctuation(v.Text, i)
 			between = max(between, g)
 			i += n
 			continue
@@ -71,7 +74,7 @@ func (s *stream) tokenize(v view, glued [][2]int) {
 			s.text = append(s.text, ' ')
 		}
 		start := len(s.text)
-		s.text = append(s.text, v.text[i:end]...)
+		s.text = append(s.text, v.Text[i:end]...)
 		s.toks = append(s.toks, token{int32(start), int32(len(s.text)), int32(i), pos, begin, sentence, single})
 		pos += 2
 		if single {
@@ -97,12 +100,12 @@ func word(text string, i int, free bool) (end int, single bool) {
 		}
 		r, n := utf8.DecodeRuneInString(text[j:])
 		switch {
-		case isUnspaced(r):
+		case property.Unspaced(r):
 			if j > i {
 				return j, false
 			}
 			return j + n, true
-		case !isLetterOrMark(r) && !unicode.IsDigit(r):
+		case !property.LetterOrMark(r) && !unicode.IsDigit(r):
 			return j, false
 		}
 		j += n
@@ -111,20 +114,13 @@ func word(text string, i int, free bool) (end int, single bool) {
 }
 
 func isWordByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == either
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == reading.Either
 }
 
-// isUnspaced tells whether r is written without spaces between words.
-func isUnspaced(r rune) bool {
-	switch {
-	case r < 0xe00:
-		return false
-	case r >= 0x3040 && r <= 0x30ff, r >= 0x3400 && r <= 0x9fff, r >= 0x20000 && r <= 0x3ffff:
-		return true
-	case r == 0x3005 || r == 0x3007:
-		return true
-	}
-	return r <= 0x1a00 && isLetterOrMark(r) && unicode.Is(loadProperties().unspaced, r)
+// isInner tells whether byte i stands between two bytes of words.
+func isInner(text string, i int) bool {
+	return i > 0 && i+1 < len(text) &&
+		(isWordByte(text[i-1]) || text[i-1] >= utf8.RuneSelf) && (isWordByte(text[i+1]) || text[i+1] >= utf8.RuneSelf)
 }
 
 // punctuation measures what stands at i and how far it parts words.

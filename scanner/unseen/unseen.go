@@ -1,10 +1,25 @@
-package scanner
+// Package unseen judges invisible characters by what they do where they stand.
+//
+// Joiners inside emoji and words, marks in right-to-left text, selectors that
+// have something to select and line breaks of scripts without spaces stay. The
+// rest is harmless and taken out, or it hides text or changes the order of what
+// is read.
+package unseen
 
 import (
-	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/property"
 )
+
+// A Mark is an invisible character that had no business in a text.
+type Mark struct {
+	Name   string // bidi_control, control_character, soft_hyphen, invisible_character, or invisible_unicode for hidden text
+	Rune   rune   // all letters of a hidden text count as one
+	Count  int
+	Offset int // byte offset of the first
+}
 
 // A fate is what becomes of one invisible character.
 type fate uint8
@@ -22,10 +37,10 @@ type glyph struct {
 	invisible bool
 }
 
-// clean takes out the invisible characters that do no work where they stand.
-// The text is right-to-left, emoji, Persian or Khmer as often as it is
-// English, so each is judged by its neighbours.
-func clean(text string) (kept string, removed, hiding []Finding) {
+// Clean takes out the invisible characters that do no work where they stand.
+// removed are the harmless ones, hiding those that hide or reorder something.
+// The text that is kept comes back unchanged when it is cleaned again.
+func Clean(text string) (kept string, removed, hiding []Mark) {
 	if !hasInvisible(text) {
 		return text, nil, nil
 	}
@@ -60,7 +75,7 @@ func clean(text string) (kept string, removed, hiding []Finding) {
 		}
 		kept, offs = string(next), append(nextOffs, len(text))
 	}
-	return kept, notes.findings(strip), notes.findings(hide)
+	return kept, notes.marks(strip), notes.marks(hide)
 }
 
 func identity(n int) []int {
@@ -72,20 +87,10 @@ func identity(n int) []int {
 }
 
 func hasInvisible(text string) bool {
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
-				return true
-			}
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(text[i:])
-		if isIgnorable(r) {
+	for _, r := range text {
+		if property.Invisible(r) {
 			return true
 		}
-		i += n
 	}
 	return false
 }
@@ -94,7 +99,7 @@ func glyphs(text string) []glyph {
 	gs := make([]glyph, 0, len(text))
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
-		gs = append(gs, glyph{r, i, n, isIgnorable(r)})
+		gs = append(gs, glyph{r, i, n, property.Invisible(r)})
 		i += n
 	}
 	return gs
@@ -200,24 +205,17 @@ func judgeVariations(gs []glyph, fates []fate, i int) int {
 }
 
 func takesVariation(base, selector rune) bool {
-	p := loadProperties()
 	switch {
 	case selector >= 0xe0100:
 		return unicode.Is(unicode.Ideographic, base)
 	case selector == 0xfe0e || selector == 0xfe0f:
-		return isPictograph(base) || isKeycap(base)
+		return property.Pictograph(base) || isKeycap(base)
 	}
-	return unicode.Is(p.vary, base) || unicode.Is(unicode.Ideographic, base) ||
+	return property.Varies(base) || unicode.Is(unicode.Ideographic, base) ||
 		unicode.Is(unicode.Mongolian, base)
 }
 
 func isKeycap(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
-
-func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
-
-func isPictograph(r rune) bool {
-	return unicode.Is(loadProperties().pict, r) || isSkinTone(r) || r >= 0x1f1e6 && r <= 0x1f1ff
-}
 
 // tally counts what was removed by character, so that a hostile text cannot
 // make the report longer than itself.
@@ -252,19 +250,19 @@ func (t *tally) add(r rune, off int, f fate) {
 	t.order = append(t.order, seen{key, off, 1})
 }
 
-func (t *tally) findings(f fate) []Finding {
-	var out []Finding
+func (t *tally) marks(f fate) []Mark {
+	var out []Mark
 	for _, s := range t.order {
 		if s.f == f {
-			out = append(out, Finding{Rule: invisibleRule(s.r, f), Match: fmt.Sprintf("U+%04X ×%d", s.r, s.n), Offset: s.off})
+			out = append(out, Mark{Name: name(s.r, f), Rune: s.r, Count: s.n, Offset: s.off})
 		}
 	}
 	return out
 }
 
-// invisibleRule names the finding. Everything that is refused for hiding text
-// shares one id with upstream; directions have their own.
-func invisibleRule(r rune, f fate) string {
+// name gives everything that is hidden one id, which upstream has too, and
+// directions their own.
+func name(r rune, f fate) string {
 	switch {
 	case isBidi(r):
 		return "bidi_control"

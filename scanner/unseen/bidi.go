@@ -1,4 +1,6 @@
-package scanner
+package unseen
+
+import "github.com/hermes-mcp/hermes-mcp/scanner/property"
 
 // Direction controls. Marks and isolates belong in right-to-left text;
 // overrides belong nowhere, because what is read is no longer what is stored.
@@ -31,7 +33,7 @@ func judgeBidi(gs []glyph, fates []fate) {
 		}
 		if controls {
 			for _, g := range gs[i:j] {
-				rtl = rtl || isRightToLeft(g.r)
+				rtl = rtl || property.RightToLeft(g.r)
 			}
 			judgeParagraph(gs[i:j], fates[i:j], rtl)
 		}
@@ -66,7 +68,7 @@ func judgeParagraph(gs []glyph, fates []fate, rtl bool) {
 				closeBidi(gs, fates, open[n], i, letters[i] > letters[open[n]], rtl)
 				open = open[:n]
 			}
-		case isRightToLeft(r):
+		case property.RightToLeft(r):
 			letters[i+1]++
 		}
 	}

@@ -1,38 +1,47 @@
-package scanner
+// Package reading reads a text in every way in which a person or a model might,
+// for rules to be tried on: as it stands, with disguises undone, decoded,
+// rotated, reversed. Readings are for matching and never shown; each knows
+// which bytes of the text it comes from.
+package reading
 
 import (
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/property"
 )
 
-// A view is one reading of a text, made for matching and never shown: each
+// Either stands in a view for a character that may be an i or an l.
+const Either = 1
+
+// A View is a text made ready for matching: each
 // character is decomposed for compatibility (as in NFKC, before composition),
 // folded in case, and bare of accents; invisible characters are gone. Every
 // character maps by itself, so the view of a view is the view, and every byte
 // knows where it comes from.
-type view struct {
-	text string
+type View struct {
+	Text string
 	offs []int32 // raw offset of each byte and of the end; nil when they are equal
 }
 
-// raw returns the offset in the text as given of byte i of the view.
-func (v view) raw(i int) int {
+// Raw returns the offset in the text as given of byte i of the view.
+func (v View) Raw(i int) int {
 	if v.offs == nil {
 		return i
 	}
 	return int(v.offs[i])
 }
 
-// canonical returns the plain reading of text.
-func canonical(text string) view {
+// Canonical returns the view of text as it stands.
+func Canonical(text string) View {
 	i := 0
 	for i < len(text) && isPlain(text[i]) {
 		i++
 	}
 	if i == len(text) {
-		return view{text: text}
+		return View{Text: text}
 	}
 	b := builder{out: make([]byte, 0, len(text)+16), offs: make([]int32, 0, len(text)+17)}
 	for i := 0; i < len(text); {
@@ -73,8 +82,8 @@ func (b *builder) mark(start, off int) {
 	}
 }
 
-func (b *builder) view(end int) view {
-	return view{text: string(b.out), offs: append(b.offs, int32(end))}
+func (b *builder) view(end int) View {
+	return View{Text: string(b.out), offs: append(b.offs, int32(end))}
 }
 
 // appendFolded appends what r is matched as.
@@ -84,6 +93,12 @@ func appendFolded(dst []byte, r rune) []byte {
 	}
 	if r >= 0x3400 && r <= 0x9fff { // ideographs decompose to nothing else
 		return appendUnfolded(dst, r)
+	}
+	switch { // "(a)" is one letter here, not a word in brackets
+	case r >= '⒜' && r <= '⒵':
+		return append(dst, byte('a'+r-'⒜'))
+	case r >= '🄐' && r <= '🄩':
+		return append(dst, byte('a'+r-'🄐'))
 	}
 	var buf [utf8.UTFMax]byte
 	n := utf8.EncodeRune(buf[:], r)
@@ -103,7 +118,7 @@ func appendFolded(dst []byte, r rune) []byte {
 
 // appendCased folds a character that no longer decomposes.
 func appendCased(dst []byte, r rune) []byte {
-	if isAccent(r) || isIgnorable(r) {
+	if isAccent(r) || property.Invisible(r) {
 		return dst
 	}
 	switch r = unicode.ToLower(r); r {

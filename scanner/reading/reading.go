@@ -1,0 +1,37 @@
+package reading
+
+// A Reading is one way to read a text.
+type Reading struct {
+	View
+	Glued [][2]int // where the view has letters without word boundaries
+	coded bool     // the view is of something decoded, which stands at raw offset at
+	at    int
+}
+
+// Offset returns the offset in the text as given of what byte i of the view
+// comes from. For decoded text that is where the code begins.
+func (r Reading) Offset(i int) int {
+	if r.coded {
+		return r.at
+	}
+	return r.Raw(i)
+}
+
+// Of returns the readings of text that differ: as it stands and with disguises
+// undone, the same of whatever is encoded in it, rotated, reversed.
+func Of(text string) []Reading {
+	plain := Canonical(text)
+	out := []Reading{{View: plain}}
+	add := func(v View, raw string, coded bool, at int) {
+		if d, glued, ok := disguise(v, raw); ok {
+			out = append(out, Reading{d, glued, coded, at})
+		}
+	}
+	add(plain, text, false, 0)
+	for _, d := range decode(text) {
+		v := Canonical(d.text)
+		out = append(out, Reading{View: v, coded: true, at: d.at})
+		add(v, d.text, true, d.at)
+	}
+	return append(out, Reading{View: rotate(plain, text)}, Reading{View: reverse(plain)})
+}
