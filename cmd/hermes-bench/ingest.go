@@ -66,22 +66,19 @@ func ingestCommand(show func(report) error) *cobra.Command {
 func (b *bed) measureIngest(ctx context.Context, dir string) (ingestReport, error) {
 	r := ingestReport{Unreadable: []unreadable{}}
 	start := time.Now()
-	if err := b.ingestAll(ctx, dir, func(rep transcript.IngestReport) {
-		r.Files += rep.Files
-		r.Sessions += rep.Sessions
-		r.Messages += rep.Messages
-		r.MB += float64(rep.Bytes) / 1e6
-		for _, p := range rep.Problems {
-			r.Unreadable = append(r.Unreadable, unreadable{p.Path, problemWords(p)})
-		}
-	}); err != nil {
+	rep, err := b.ingestAll(ctx, dir)
+	if err != nil {
 		return r, err
 	}
 	r.Seconds = time.Since(start).Seconds()
+	r.Files, r.Sessions, r.Messages, r.MB = rep.Files, rep.Sessions, rep.Messages, float64(rep.Bytes)/1e6
+	for _, p := range rep.Problems {
+		r.Unreadable = append(r.Unreadable, unreadable{p.Path, problemWords(p)})
+	}
 	r.MBps, r.PerS = ratio(r.MB, r.Seconds), ratio(float64(r.Messages), r.Seconds)
 	r.PeakRSS = peakRSS()
 	start = time.Now()
-	if err := b.ingestAll(ctx, dir, func(transcript.IngestReport) {}); err != nil {
+	if _, err := b.ingestAll(ctx, dir); err != nil {
 		return r, err
 	}
 	r.RescanS = time.Since(start).Seconds()
@@ -97,23 +94,29 @@ func problemWords(p transcript.Problem) string {
 	return p.Reason
 }
 
-// ingestAll ingests what every source recognises below dir.
-func (b *bed) ingestAll(ctx context.Context, dir string, done func(transcript.IngestReport)) error {
+// ingestAll ingests what every source recognises below dir, and adds up what
+// it did.
+func (b *bed) ingestAll(ctx context.Context, dir string) (transcript.IngestReport, error) {
+	var all transcript.IngestReport
 	for _, src := range source.All() {
 		files, err := src.FindIn(ctx, dir)
 		if err != nil {
-			return fmt.Errorf("look for %s files: %w", src.Name(), err)
+			return all, fmt.Errorf("look for %s files: %w", src.Name(), err)
 		}
 		if len(files) == 0 {
 			continue
 		}
 		rep, err := b.db.Ingest(ctx, src, files, true, nil)
 		if err != nil {
-			return fmt.Errorf("ingest %s: %w", src.Name(), err)
+			return all, fmt.Errorf("ingest %s: %w", src.Name(), err)
 		}
-		done(rep)
+		all.Files += rep.Files
+		all.Sessions += rep.Sessions
+		all.Messages += rep.Messages
+		all.Bytes += rep.Bytes
+		all.Problems = append(all.Problems, rep.Problems...)
 	}
-	return nil
+	return all, nil
 }
 
 func (r ingestReport) table(w io.Writer) error {

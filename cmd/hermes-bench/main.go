@@ -2,6 +2,7 @@
 // that a client's tool call takes. It is not shipped.
 //
 //	hermes-bench recall  --data FILE [--form question|content|rare2] [--one-db] [--limit 10]
+//	hermes-bench queries --dir DIR [--table FILE]
 //	hermes-bench speed   --messages N [--home DIR]
 //	hermes-bench ingest  --dir DIR
 //	hermes-bench memory  [--writes N]
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return r.table(stdout)
 	}
-	root.AddCommand(recallCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show), scannerCommand(show))
+	root.AddCommand(recallCommand(show), queriesCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show), scannerCommand(show))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -120,11 +120,11 @@ func (b *bed) fill(ctx context.Context, messages int, stderr io.Writer) (*corpus
 		return nil, err
 	}
 	fmt.Fprintf(stderr, "hermes-bench: ingesting %d generated messages\n", messages)
-	if err := b.ingestAll(ctx, dir, func(rep transcript.IngestReport) {
-		fmt.Fprintf(stderr, "hermes-bench: %d messages in %d sessions\n", rep.Messages, rep.Sessions)
-	}); err != nil {
+	rep, err := b.ingestAll(ctx, dir)
+	if err != nil {
 		return nil, err
 	}
+	fmt.Fprintf(stderr, "hermes-bench: %d messages in %d sessions\n", rep.Messages, rep.Sessions)
 	raw, err := json.Marshal(sampleFile{messages, c.prose, c.foreign})
 	if err != nil {
 		return nil, err
