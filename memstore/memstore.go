@@ -136,7 +136,9 @@ type Result struct {
 	State   State
 	Changes []Change
 	Cleaned []scanner.Finding // invisible characters that were taken out of contents
-	EditID  string            // the journal's id of the edit; "" when nothing was written
+	// Conflicts are entries that contradict what was just written.
+	Conflicts []Conflict
+	EditID    string // the journal's id of the edit; "" when nothing was written
 }
 
 // Errors of Apply and Undo. Each comes wrapped in an *OpError that says more.

@@ -92,3 +92,31 @@ func TestARefusalShowsWhereRoomIs(t *testing.T) {
 		t.Errorf("%d of 160 is nearly full", res.State.Chars)
 	}
 }
+
+// Contradictions are told with both dates; nothing is superseded silently.
+func TestContradictionsAreTold(t *testing.T) {
+	s := open(t, "")
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s.Now = func() time.Time { return at }
+	apply(t, s, add("The project uses MySQL"), add("Prefers short answers"))
+	old := at
+	at = at.Add(time.Hour)
+	res := apply(t, s, add("uses Postgres"))
+	if len(res.Conflicts) != 1 || res.Conflicts[0].Entry.Text != "The project uses MySQL" || !res.Conflicts[0].Entry.UpdatedAt.Equal(old) || res.Conflicts[0].With != "uses Postgres" {
+		t.Errorf("got %+v", res.Conflicts)
+	}
+	if res = apply(t, s, replace("MySQL", "The project uses Postgres 16")); len(res.Conflicts) != 0 {
+		t.Errorf("got %+v", res.Conflicts)
+	}
+	if got := Conflicts(res.State.Entries, " Prefers long answers "); len(got) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	write(t, s, "No sudo for docker\n§\nUse sudo for docker")
+	st, err := s.State(context.Background(), Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Pairs(st.Entries); len(got) != 1 || got[0].Kind != "negated" {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -31,7 +31,9 @@ type Store struct {
 	swept map[string]bool // files whose leftovers have been looked for
 	held  []durable.File  // replaced by the last edit, to be freed during the next
 	known journal.Index
-	rules sync.Map // an entry → the scanner's rule or "", since every read asks
+	// What is found out once in the life of the process, since every edit asks.
+	readings sync.Map // an entry → its conflict.Reading
+	rules    sync.Map // an entry → the scanner's rule or ""
 }
 
 // Open returns the store of home ($HERMES_HOME). It makes nothing: folders are

@@ -49,7 +49,7 @@ type writing struct {
 	extra []*journal.Record // must be journaled before the edit
 	last  string            // newest id given out
 	stale []string          // files to be removed once extra is journaled
-	state State             // of what was last put in force
+	made  Result            // State and Conflicts of what was last put in force
 
 	reached bool // the journal's last edit had reached the disk
 }
@@ -85,7 +85,8 @@ func (s *Store) edit(ctx context.Context, t Target, req request) (res Result, er
 	if err != nil {
 		res.Changes, res.EditID = nil, ""
 	}
-	if res.State = w.state; res.EditID == "" {
+	if res.State, res.Conflicts = w.made.State, w.made.Conflicts; res.EditID == "" {
+		res.Conflicts = nil
 		res.State = s.state(p, w.real, w.disk.Info, doc, w.reached)
 	}
 	if e := s.known.Save(s.cachePath()); e != nil {
@@ -243,7 +244,10 @@ func (w *writing) run(req request, doc document.Doc) (document.Doc, []Change, st
 			id = rec.ID
 		}
 		was := w.disk.Bytes
-		found, err := w.write(rec, next.Bytes(), func() { w.state = w.s.state(w.place, w.real, nil, next, true) })
+		found, err := w.write(rec, next.Bytes(), func() {
+			w.made.State = w.s.state(w.place, w.real, nil, next, true)
+			w.made.Conflicts = w.s.conflicts(w.made.State, changes)
+		})
 		if err != nil {
 			return w.reread(doc), nil, "", errors.Join(refused, err)
 		}

@@ -1,0 +1,73 @@
+package memstore
+
+import (
+	"github.com/hermes-mcp/hermes-mcp/memstore/conflict"
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
+)
+
+// A Conflict is an entry that does not go together with another text. Nothing
+// is done about it: who reads both decides.
+type Conflict struct {
+	Entry Entry
+	With  string // the other text
+	Kind  conflict.Kind
+}
+
+// Conflicts returns the entries that contradict content. Entries equal to it
+// do not count.
+func Conflicts(entries []Entry, content string) []Conflict {
+	return conflictsWith(entries, content, conflict.Read)
+}
+
+// Pairs returns the entries that contradict or nearly repeat one another, for a
+// person or a model that goes through them. With is the younger of two.
+func Pairs(entries []Entry) []Conflict {
+	var texts []string
+	for _, e := range entries {
+		texts = append(texts, e.Text)
+	}
+	var all []Conflict
+	for _, p := range conflict.Pairs(texts) {
+		older, newer := entries[p.A], entries[p.B]
+		if newer.UpdatedAt.Before(older.UpdatedAt) {
+			older, newer = newer, older
+		}
+		all = append(all, Conflict{Entry: older, With: newer.Text, Kind: p.Kind})
+	}
+	return all
+}
+
+func conflictsWith(entries []Entry, content string, read func(string) conflict.Reading) []Conflict {
+	content = document.Clean(content)
+	said := read(content)
+	var all []Conflict
+	for _, e := range entries {
+		if e.Text == content {
+			continue
+		}
+		if kind := read(e.Text).Contradicts(said); kind != "" {
+			all = append(all, Conflict{Entry: e, With: content, Kind: kind})
+		}
+	}
+	return all
+}
+
+// reading reads an entry once in the life of the process.
+func (s *Store) reading(entry string) conflict.Reading {
+	if r, ok := s.readings.Load(entry); ok {
+		return r.(conflict.Reading)
+	}
+	r, _ := s.readings.LoadOrStore(entry, conflict.Read(entry))
+	return r.(conflict.Reading)
+}
+
+// conflicts returns what the changes brought into conflict with st.
+func (s *Store) conflicts(st State, changes []Change) []Conflict {
+	var all []Conflict
+	for _, c := range changes {
+		if c.New != "" && !c.Duplicate {
+			all = append(all, conflictsWith(st.Entries, c.New, s.reading)...)
+		}
+	}
+	return all
+}
