@@ -135,7 +135,7 @@ func (a *app) dir() string {
 // sourceVariables are the ones that agents let people move their folders with;
 // a test compares them with what the sources read.
 var sourceVariables = []string{
-	"APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "LOCALAPPDATA",
+	"APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "GEMINI_CLI_HOME", "LOCALAPPDATA",
 	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 }
 

@@ -23,7 +23,7 @@ func (a *app) doctorCommand() *cobra.Command {
 }
 
 func (a *app) doctor(ctx context.Context, asJSON bool) error {
-	subject, err := a.subject(ctx)
+	subject, err := a.subject(ctx, a.finder().Find())
 	if err != nil {
 		return err
 	}

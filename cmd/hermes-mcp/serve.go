@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/serve"
+	"github.com/hermes-mcp/hermes-mcp/serve/web"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -20,17 +24,20 @@ func (a *app) serveCommand() *cobra.Command {
 	var transport string
 	var readOnly bool
 	c := &cobra.Command{
-		Use: "serve", Short: "Serve a client over stdio", Args: cobra.NoArgs,
+		Use: "serve", Short: "Serve a client over stdio, or many over HTTP", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd, true, func(ctx context.Context) error {
-				if transport != "stdio" {
-					return usage("transport %q is not in this version; stdio is", transport)
+				switch transport {
+				case "stdio":
+					return a.serveStdio(ctx, readOnly)
+				case "http", "sse":
+					return a.serveHTTP(ctx, readOnly, transport == "sse")
 				}
-				return a.serveStdio(ctx, readOnly)
+				return usage("--transport %q is none of stdio, http, sse", transport)
 			})
 		},
 	}
-	c.Flags().StringVar(&transport, "transport", "stdio", "stdio (http and sse are not in this version)")
+	c.Flags().StringVar(&transport, "transport", "stdio", "stdio, http (at /mcp), or sse (also at /sse and /message)")
 	c.Flags().BoolVar(&readOnly, "read-only", false, "refuse every edit of the memory")
 	return c
 }
@@ -41,22 +48,63 @@ func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, false)
 // serveStdio serves until the client closes our input or a signal comes, then
 // answers what was read and ends in order.
 func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
+	return a.serving(ctx, serving{readOnly: readOnly, origin: originTool}, func(srv *server.MCPServer) error {
+		return serve.Stdio(ctx, srv, a.in, a.out)
+	})
+}
+
+// serveHTTP serves whoever has the token until a signal comes.
+func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
+	set := a.config.HTTP
+	ln, err := web.Listen(ctx, set.Addr, set.BehindProxy || set.TLSCert != "")
+	if err != nil {
+		return err
+	}
+	how := serving{readOnly: readOnly, origin: originTool, remote: true, who: func(ctx context.Context) caller.Current {
+		id := web.Session(ctx)
+		return caller.Current{ID: id, Live: []string{id}, How: "HTTP session"}
+	}}
+	return a.serving(ctx, how, func(srv *server.MCPServer) error {
+		token, where := a.env("HERMES_MCP_TOKEN"), "HERMES_MCP_TOKEN"
+		if token == "" {
+			where = a.home.MCP("token")
+			if token, err = web.Token(where); err != nil {
+				return errors.Join(err, ln.Close())
+			}
+		}
+		h := &web.HTTP{
+			Grants: []web.Grant{{Name: "home", Token: token, Server: srv}}, SSE: sse,
+			Origins: set.Origins, Hosts: set.Hosts, Ended: a.home.MCP("http-ended"),
+			Idle: a.config.SnapshotIdle, Max: set.MaxSessions,
+		}
+		fmt.Fprintf(a.err, "hermes-mcp: listening on %s, path /mcp, bearer token in %s\n", ln.Addr(), where)
+		if set.TLSCert != "" {
+			return h.ServeTLS(ctx, ln, set.TLSCert, set.TLSKey)
+		}
+		return h.Serve(ctx, ln)
+	})
+}
+
+// serving does what every transport needs around it: the home, the log, the
+// server, and the background work, which is stopped and waited for.
+func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPServer) error) error {
 	if err := a.makeHome(); err != nil {
 		// Tools can tell the model what is wrong; a server that is not there cannot.
 		fmt.Fprintln(a.err, "hermes-mcp:", err)
 	}
 	a.openLog(true)
 	k := a.keeper(settle)
-	srv, err := a.server(serving{readOnly: readOnly, origin: originTool, pending: k.Pending})
+	how.pending = k.Pending
+	srv, err := a.server(how)
 	if err != nil {
 		return err
 	}
-	a.log.Info().Str("version", version()).Str("home", a.home.Path).Msg("serve")
+	a.log.Info().Str("version", version()).Str("home", a.home.Path).Bool("remote", how.remote).Msg("serve")
 
 	background, stop := context.WithCancel(ctx)
 	var owner sync.WaitGroup
 	owner.Go(func() { k.Run(background) })
-	err = serve.Stdio(ctx, srv, a.in, a.out)
+	err = carry(srv)
 	stop()
 	owner.Wait()
 	if err != nil {

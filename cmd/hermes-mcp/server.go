@@ -32,14 +32,14 @@ func (a *app) openStore() (*memstore.Store, error) {
 // the session is known, else one for the life of the process.
 type frozen struct {
 	store *memstore.Store
-	find  func() caller.Current
+	who   func(ctx context.Context) caller.Current
 	log   zerolog.Logger
 	mu    sync.Mutex
 	own   map[string]memstore.Snapshot // by session, "" where none is known
 }
 
 func (f *frozen) snapshot(ctx context.Context) (memstore.Snapshot, error) {
-	id := f.find().ID
+	id := f.who(ctx).ID
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if snap, ok := f.own[id]; ok {
@@ -68,6 +68,10 @@ type serving struct {
 	readOnly bool
 	origin   string // of edits, for the journal: tool or cli
 	pending  func(ctx context.Context) string
+	// who is the session that calls now; nil asks the finder. remote says that
+	// callers share no folder with this process.
+	who    func(ctx context.Context) caller.Current
+	remote bool
 }
 
 // server wires the rooms into one protocol server. The archive is not opened.
@@ -76,12 +80,15 @@ func (a *app) server(how serving) (*server.MCPServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	finder := a.finder()
-	frozen := &frozen{store: store, find: finder.Find, log: a.log, own: map[string]memstore.Snapshot{}}
+	if how.who == nil {
+		finder := a.finder()
+		how.who = func(context.Context) caller.Current { return finder.Find() }
+	}
+	frozen := &frozen{store: store, who: how.who, log: a.log, own: map[string]memstore.Snapshot{}}
 	memory := tools.MemoryOptions{
 		Caller: func(ctx context.Context) memstore.Caller {
 			name, ver := serve.ClientName(ctx)
-			return memstore.Caller{Session: finder.Find().ID, Client: strings.TrimSpace(name + " " + ver), Origin: how.origin}
+			return memstore.Caller{Session: how.who(ctx).ID, Client: strings.TrimSpace(name + " " + ver), Origin: how.origin}
 		},
 		// Without a queue of pending edits, an edit that must wait for a person
 		// is not made at all.
@@ -90,10 +97,10 @@ func (a *app) server(how serving) (*server.MCPServer, error) {
 		Snapshot: frozen.snapshot,
 	}
 	search := tools.SearchOptions{
-		Live: func(context.Context) []string { return finder.Find().Live },
+		Live: func(ctx context.Context) []string { return how.who(ctx).Live },
 		Project: func(ctx context.Context) string {
 			p, err := a.project(ctx)
-			if err != nil {
+			if err != nil || how.remote {
 				return "" // the tool says that there is no project
 			}
 			return p.Root
@@ -104,7 +111,7 @@ func (a *app) server(how serving) (*server.MCPServer, error) {
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),
 		Tools:     []server.ServerTool{tools.Memory(store, memory), tools.SessionSearch(a.archive.open, search)},
-		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx) })),
+		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.who(ctx)) })),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(a.archive.open, a.config.RedactOutput)},
 		Prompts:   resources.Prompts(store, frozen.snapshot, a.archive.open),
 		Instructions: func(ctx context.Context, client string) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/health"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
@@ -19,7 +20,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status", Short: "Show what is remembered and archived, and how it is set", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd, true, func(ctx context.Context) error {
-				s, err := a.status(ctx)
+				s, err := a.status(ctx, a.finder().Find())
 				if err != nil {
 					return err
 				}
@@ -36,13 +37,13 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 // subject is this home, to be looked at.
-func (a *app) subject(ctx context.Context) (health.Subject, error) {
+func (a *app) subject(ctx context.Context, now caller.Current) (health.Subject, error) {
 	store, err := a.openStore()
 	if err != nil {
 		return health.Subject{}, err
 	}
 	s := health.Subject{
-		Version: version(), Home: a.home, Config: a.config, Problems: a.problems, Session: a.finder().Find(), Store: store,
+		Version: version(), Home: a.home, Config: a.config, Problems: a.problems, Session: now, Store: store,
 		Archive: a.archive.path, Pending: a.pending(), Sources: source.All(), Places: a.places(),
 		Clients: a.clientPlace(), HookFile: a.hookFile(),
 	}
@@ -55,8 +56,8 @@ func (a *app) subject(ctx context.Context) (health.Subject, error) {
 	return s, nil
 }
 
-func (a *app) status(ctx context.Context) (health.Report, error) {
-	s, err := a.subject(ctx)
+func (a *app) status(ctx context.Context, now caller.Current) (health.Report, error) {
+	s, err := a.subject(ctx, now)
 	if err != nil {
 		return health.Report{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Config is what a run goes by.
@@ -33,10 +34,22 @@ type Config struct {
 	DefaultProject bool     // search the caller's project unless told otherwise
 	Exclude        []string // sources that are not archived; "*" is all
 	RedactOutput   bool
+	SnapshotIdle   time.Duration // silence after which a client without sessions gets a fresh snapshot
+	HTTP           HTTP
 	// Origins names where each key that is not at its default came from.
 	Origins map[string]string
 	// Inert holds keys that were set and have no effect in this version.
 	Inert []string
+}
+
+// An HTTP is what the HTTP transports go by. The token is no setting: it comes
+// from HERMES_MCP_TOKEN, else from the file mcp/token.
+type HTTP struct {
+	Addr            string // host:port, or unix:PATH
+	Hosts, Origins  []string
+	TLSCert, TLSKey string // files
+	BehindProxy     bool
+	MaxSessions     int
 }
 
 // A Setting is one row of the table.
@@ -66,11 +79,12 @@ var All = []Setting{
 		Meaning: "how the snapshot reaches the prompt", put: choice(func(c *Config) *string { return &c.Inject }, "auto", "instructions", "hook", "off")},
 	{Key: "memory.write_approval", Flag: "write-approval", Env: "HERMES_MCP_WRITE_APPROVAL", Type: "true/false", Default: "false", Hermes: true,
 		Meaning: "edits by a model wait for a person", put: truth(func(c *Config) *bool { return &c.WriteApproval })},
-	{Key: "memory.project_char_limit", Type: "number", Default: "1375", Inert: true, Meaning: "budget of a project's MEMORY.md, in characters"},
+	{Key: "memory.project_char_limit", Type: "number", Default: "1100", Inert: true, Meaning: "budget of a project's MEMORY.md, in characters"},
 	{Key: "memory.nudge_interval", Type: "number", Default: "10", Inert: true, Meaning: "turns without a memory write before a review"},
 	{Key: "memory.flush_min_turns", Type: "number", Default: "6", Inert: true, Meaning: "turns below which a session is not flushed"},
 	{Key: "memory.scan", Type: "text", Default: "strict", Inert: true, Meaning: "how strictly memory is scanned"},
-	{Key: "snapshot.idle", Type: "duration", Default: "30m", Inert: true, Meaning: "silence after which a client without sessions gets a fresh snapshot"},
+	{Key: "snapshot.idle", Flag: "snapshot-idle", Env: "HERMES_MCP_SNAPSHOT_IDLE", Type: "duration", Default: "30m",
+		Meaning: "over HTTP: silence after which a session's state is dropped, and a client without sessions gets a fresh snapshot", put: duration(func(c *Config) *time.Duration { return &c.SnapshotIdle })},
 	{Key: "session_search.limit", Flag: "search-limit", Env: "HERMES_MCP_SEARCH_LIMIT", Type: "number", Default: "5",
 		Meaning: "sessions a search returns unless told otherwise, 1 to 10", put: number(1, 10, func(c *Config) *int { return &c.SearchLimit })},
 	{Key: "session_search.default_project", Flag: "search-default-project", Env: "HERMES_MCP_SEARCH_DEFAULT_PROJECT", Type: "true/false", Default: "false",
@@ -84,7 +98,20 @@ var All = []Setting{
 	{Key: "redact.archive", Type: "true/false", Default: "false", Inert: true, Meaning: "mask secrets before they are archived"},
 	{Key: "auxiliary.*", Type: "", Default: "", Inert: true, Meaning: "the auxiliary model, a block a task"},
 	{Key: "provider.*", Type: "", Default: "", Inert: true, Meaning: "the external memory provider"},
-	{Key: "http.*", Type: "", Default: "", Inert: true, Meaning: "the HTTP transports"},
+	{Key: "http.addr", Flag: "addr", Env: "HERMES_MCP_HTTP_ADDR", Type: "text", Default: "127.0.0.1:7523",
+		Meaning: "where to listen, or `unix:PATH`", put: text(func(c *Config) *string { return &c.HTTP.Addr })},
+	{Key: "http.hosts", Flag: "http-hosts", Env: "HERMES_MCP_HTTP_HOSTS", Type: "list", Default: "",
+		Meaning: "names by which clients may call, beside localhost", put: list(func(c *Config) *[]string { return &c.HTTP.Hosts })},
+	{Key: "http.origins", Flag: "http-origins", Env: "HERMES_MCP_HTTP_ORIGINS", Type: "list", Default: "",
+		Meaning: "web pages that may call, such as `https://example.com`", put: list(func(c *Config) *[]string { return &c.HTTP.Origins })},
+	{Key: "http.tls_cert", Flag: "tls-cert", Env: "HERMES_MCP_TLS_CERT", Type: "text", Default: "",
+		Meaning: "certificate file, for TLS", put: text(func(c *Config) *string { return &c.HTTP.TLSCert })},
+	{Key: "http.tls_key", Flag: "tls-key", Env: "HERMES_MCP_TLS_KEY", Type: "text", Default: "",
+		Meaning: "file of the certificate's key", put: text(func(c *Config) *string { return &c.HTTP.TLSKey })},
+	{Key: "http.behind_proxy", Flag: "behind-proxy", Env: "HERMES_MCP_BEHIND_PROXY", Type: "true/false", Default: "false",
+		Meaning: "a proxy with TLS stands in front, so listening beyond this machine is meant", put: truth(func(c *Config) *bool { return &c.HTTP.BehindProxy })},
+	{Key: "http.max_sessions", Flag: "http-max-sessions", Env: "HERMES_MCP_HTTP_MAX_SESSIONS", Type: "number", Default: "1000",
+		Meaning: "sessions with state at once", put: number(1, 1_000_000, func(c *Config) *int { return &c.HTTP.MaxSessions })},
 }
 
 // Defaults returns the Config of a run that nobody configured.
@@ -152,6 +179,28 @@ func choice(field func(*Config) *string, words ...string) func(*Config, string) 
 			return fmt.Errorf("%q is none of %s", text, strings.Join(words, ", "))
 		}
 		*field(c) = word
+		return nil
+	}
+}
+
+func text(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		*field(c) = text
+		return nil
+	}
+}
+
+// duration takes Go's form, or seconds.
+func duration(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		d, err := time.ParseDuration(text)
+		if seconds, numeric := strconv.Atoi(text); numeric == nil {
+			d, err = time.Duration(seconds)*time.Second, nil
+		}
+		if err != nil || d <= 0 {
+			return fmt.Errorf("%q is no duration such as 30m", text)
+		}
+		*field(c) = d
 		return nil
 	}
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A site is a server over HTTP in this process.
+type site struct {
+	t     *testing.T
+	url   string
+	token string
+	stop  context.CancelFunc
+	code  chan int
+}
+
+// startSite waits for the line that says where the server listens.
+func startSite(t *testing.T, home string, args ...string) *site {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	lines, stderr := io.Pipe()
+	s := &site{t: t, stop: stop, code: make(chan int, 1)}
+	go func() {
+		s.code <- run(ctx, append([]string{"serve", "--home", home, "--addr", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard, stderr)
+		stderr.Close() //nolint:errcheck // a pipe's end
+	}()
+	scan := bufio.NewScanner(lines)
+	for scan.Scan() {
+		if _, rest, ok := strings.Cut(scan.Text(), "listening on "); ok {
+			address, _, _ := strings.Cut(rest, ",")
+			s.url = "http://" + address
+			break
+		}
+	}
+	if s.url == "" {
+		t.Fatal("the server never said where it listens")
+	}
+	go io.Copy(io.Discard, lines) //nolint:errcheck // until the server ends
+	token, err := os.ReadFile(filepath.Join(home, "mcp", "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.token = strings.TrimSpace(string(token))
+	return s
+}
+
+// post sends one request and returns status, session and body.
+func (s *site) post(session, body string) (int, string, []byte) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, res.Header.Get("Mcp-Session-Id"), text
+}
+
+// end stops the server, which must end in order.
+func (s *site) end() {
+	s.t.Helper()
+	s.stop()
+	if code := <-s.code; code != 0 {
+		s.t.Errorf("exit code %d", code)
+	}
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// call returns the text of a tool's result.
+func (s *site) call(session, tool, args string) string {
+	s.t.Helper()
+	_, _, body := s.post(session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`)
+	if i := bytes.Index(body, []byte("data: ")); i >= 0 {
+		body = body[i+len("data: "):]
+	}
+	var answer struct {
+		Result struct{ Content []struct{ Text string } }
+	}
+	if err := json.Unmarshal(bytes.TrimSpace(body), &answer); err != nil || len(answer.Result.Content) == 0 {
+		s.t.Fatalf("%s %s: %v: %s", tool, args, err, body)
+	}
+	return answer.Result.Content[0].Text
+}
+
+func TestTheMemoryIsServedOverHTTPToWhoHasTheToken(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	s := startSite(t, home, "--transport", "http")
+	status, session, body := s.post("", hello)
+	if status != http.StatusOK || session == "" || !bytes.Contains(body, []byte(`"hermes-mcp"`)) {
+		t.Fatalf("initialize: %d %q %s", status, session, body)
+	}
+	if got := s.call(session, "memory", `{"action":"add","content":"uses Go"}`); !strings.Contains(got, `"success":true`) {
+		t.Errorf("add: %s", got)
+	}
+	if got := s.call(session, "session_search", `{"query":"x","project":"current"}`); !strings.Contains(got, `"success":false`) || !strings.Contains(got, "project") {
+		t.Errorf("a project over HTTP: %s", got)
+	}
+	history := string(hermes(t, home, "memory", "history", "--json"))
+	if !strings.Contains(history, `"session":"http:`+session+`"`) {
+		t.Errorf("the journal does not say which session: %s", history)
+	}
+	good := s.token
+	s.token = strings.Repeat("x", len(good))
+	if status, _, _ := s.post(session, hello); status != http.StatusUnauthorized {
+		t.Errorf("with a wrong token: %d", status)
+	}
+	s.token = good
+	s.end()
+
+	// The same token and the same home after a restart.
+	again := startSite(t, home, "--transport", "sse", "--read-only")
+	if again.token != good {
+		t.Error("the token changed")
+	}
+	if got := again.call(session, "memory", `{"action":"add","content":"x"}`); !strings.Contains(got, "read_only") {
+		t.Errorf("add on a read-only server: %s", got)
+	}
+	again.end()
+}
