@@ -13,14 +13,19 @@ import (
 // that was put in by the program.
 func (p *claudePass) userLine(l claudeLine) error {
 	if l.UUID != "" {
-		h := hashOf(string(l.SessionID), l.UUID)
-		if p.seen[h] {
+		h, said := hashOf(string(l.SessionID), l.UUID), hashOf(string(l.Message))
+		first, again := p.seen[h]
+		if again && first == said {
 			return nil // written again: the first one counts
 		}
-		if len(p.seen) > 1<<20 {
-			clear(p.seen)
+		if again { // another text under a used id: kept under one of its own
+			l.UUID = fmt.Sprintf("%s~%x", l.UUID, said)
+		} else {
+			if len(p.seen) > 1<<20 {
+				clear(p.seen)
+			}
+			p.seen[h] = said
 		}
-		p.seen[h] = true
 	}
 	if p.kind == claudeAgent && l.ForkedFrom.SessionID != "" {
 		return nil // the parent's, inherited

@@ -64,7 +64,7 @@ type claudePass struct {
 	open     *transcript.Message // an assistant message whose further lines may follow
 	openLine claudeLine
 	blocks   []string          // what open holds already
-	seen     map[uint64]bool   // uuids of user lines, a repeated one is passed over
+	seen     map[uint64]uint64 // uuids of user lines and what was said in them: an equal line is passed over
 	uids     map[string]string // a line's uuid: the id of the message it became or hangs on
 	roots    map[string]string // git roots of folders
 	agents   map[string]bool   // whether a subagent has a file of its own
@@ -72,7 +72,7 @@ type claudePass struct {
 
 // Read implements [transcript.Source].
 func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cursor, final bool, sink transcript.Sink) error {
-	p := claudePass{kind: kindOf(f.Path), seen: map[uint64]bool{}, uids: map[string]string{}, roots: map[string]string{}, agents: map[string]bool{}}
+	p := claudePass{kind: kindOf(f.Path), seen: map[uint64]uint64{}, uids: map[string]string{}, roots: map[string]string{}, agents: map[string]bool{}}
 	var err error
 	if p.pass, err = openPass(ctx, f, from, final, sink, &p.st); err != nil {
 		return fmt.Errorf("read claude code session: %w", err)

@@ -75,10 +75,10 @@ func TestClaudeMessagesComeOutAsTheyWereSaid(t *testing.T) {
 			assistantLine("a3", "", "S", 3, "msg_1", text("Let me see.")+","+toolUse("t1", "Read", `{"file_path":"a"}`)),
 		}, []string{`assistant: Let me see. [Read {"file_path":"a"}]`}},
 		// Reports 15 and 20: the same line again.
-		{"a line written again counts once", []string{
+		{"a line written again counts once, another text under its id is kept", []string{
 			userLine("u1", "", "S", 0, `"hello"`), userLine("u1", "", "S", 0, `"hello"`), userLine("u1", "", "S", 5, `"another text under the same id"`),
 			assistantLine("a1", "u1", "S", 1, "msg_1", text("Hi.")), assistantLine("a1", "u1", "S", 1, "msg_1", text("Hi.")),
-		}, []string{"user: hello", "assistant: Hi."}},
+		}, []string{"user: hello", "user: another text under the same id", "assistant: Hi."}},
 		// Report 9: a crash left an object with numeric keys.
 		{"a message that is no message is passed over", []string{
 			claudeLineOf("assistant", "a1", "", "S", 0, `"message":{"0":"H","1":"i"}`),
