@@ -69,7 +69,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		"_pragma=query_only(1)", "_pragma=temp_store(memory)")); err != nil {
 		return nil, errors.Join(fmt.Errorf("open archive: %w", err), db.pool.Close())
 	}
-	db.index = index.New(db.read)
+	db.index = index.New(db.read, db.indexTexts)
 	db.read.SetMaxOpenConns(readers)
 	db.read.SetMaxIdleConns(readers)
 	if err := db.start(ctx); err != nil {

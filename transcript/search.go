@@ -190,6 +190,19 @@ func (db *DB) hydrate(ctx context.Context, s index.Session) (Hit, error) {
 	return h, nil
 }
 
+// indexTexts returns what is indexed of messages, by id.
+func (db *DB) indexTexts(ctx context.Context, ids []int64) ([]string, error) {
+	msgs, err := db.load(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(msgs))
+	for i := range msgs {
+		out[i] = indexText(&msgs[i])
+	}
+	return out, nil
+}
+
 // Recent returns the sessions last active, newest first, filtered by q
 // (Text unused), lineages folded, with Preview set.
 func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {

@@ -9,7 +9,7 @@
 //
 //	parseConfigFile    → pars config file parseconfigfil
 //	修改youer服务端     → 修改 改 youer 服务 务端 端
-//	gateway/run.py     → gateway run py
+//	gateway/run.py     → gatewai run py
 //
 // All functions are pure and safe for concurrent use.
 package analysis

@@ -18,7 +18,8 @@ type Term struct {
 	// Capital says that a word inside the query was written with a capital.
 	Capital bool
 	// At is the position among the words of the query that count, for
-	// proximity; -1 for a term that stands beside its own parts.
+	// proximity; -1 for a term that stands beside another: a sequence beside
+	// its words, a character beside its pair.
 	At   int
 	Part int // number of the sentence it stands in, from 0
 }
@@ -253,6 +254,9 @@ func (p *parser) terms(dst []Term, it item, tokens []Token, at int) ([]Term, int
 		if term.At >= 0 {
 			at++
 		}
+		if t.Kind == Pair {
+			dst = append(dst, characters(term)...)
+		}
 	}
 	if len(tokens) > 1 && !it.phrase && !it.prefix {
 		if s := sequence(it, tokens); len(s.Tokens) > 1 {
@@ -260,6 +264,17 @@ func (p *parser) terms(dst []Term, it item, tokens []Token, at int) ([]Term, int
 		}
 	}
 	return dst, at
+}
+
+// characters returns the terms of a pair's characters alone, beside it.
+func characters(pair Term) []Term {
+	var out []Term
+	for _, r := range pair.Text {
+		if c := string(r); classify(r) == pairRune {
+			out = append(out, Term{Tokens: []string{foldWord(c)}, Prefix: true, Kind: Single, Text: c, At: -1, Part: pair.Part})
+		}
+	}
+	return out
 }
 
 // prefixTerm makes a term of a word cut short: unstemmed, since the stem of a

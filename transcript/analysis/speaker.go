@@ -24,8 +24,10 @@ func Points(question string) Speaker {
 		case "remind":
 			return TheAssistant
 		case "you":
+			asked := i > 0 && words[i-1] == "did"
 			for _, next := range words[i+1 : min(len(words), i+4)] {
-				if saying[strings.Trim(next, `.,?!;:"'`)] {
+				next = strings.Trim(next, `.,?!;:"'`)
+				if said[next] || asked && saying[next] {
 					return TheAssistant
 				}
 			}
@@ -40,12 +42,18 @@ func Points(question string) Speaker {
 	return Anybody
 }
 
-var saying = func() map[string]bool {
+// What the assistant may have done, and what it may be asked to have done.
+// "Can you suggest" asks for something new.
+var (
+	said = wordSet(`said told suggested recommended mentioned gave provided listed explained described wrote advised
+		proposed showed named`)
+	saying = wordSet(`say tell suggest recommend mention give provide list explain describe write advise propose show name`)
+)
+
+func wordSet(list string) map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range strings.Fields(`say said tell told suggest suggested recommend recommended mention mentioned
-		give gave given provide provided list listed explain explained describe described write wrote advise advised
-		propose proposed show showed name named`) {
+	for _, w := range strings.Fields(list) {
 		m[w] = true
 	}
 	return m
-}()
+}

@@ -4,8 +4,6 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
-
-	"github.com/kljensen/snowball/english"
 )
 
 // stems remembers the terms of words seen lately: a slot a hash, the newer word
@@ -38,7 +36,7 @@ func stemWord(w string) string {
 	if base, ok := irregular[w]; ok {
 		w = base
 	}
-	return english.Stem(w, false)
+	return porter(w)
 }
 
 // irregular maps forms that no suffix rule reaches to their base.

@@ -1,18 +1,10 @@
 package analysis
 
-import "strings"
-
 // Stop tells whether a word, in lower case, says nothing about what a question
 // asks for.
 func Stop(word string) bool { return stopWords[word] }
 
-var stopWords = func() map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(stopWordList) {
-		m[w] = true
-	}
-	return m
-}()
+var stopWords = wordSet(stopWordList)
 
 const stopWordList = `
 a an the this that these those such

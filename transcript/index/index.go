@@ -2,8 +2,9 @@
 //
 // It reads the archive's tables session, block, term, message_fts and
 // session_fts, and holds in memory what it must know of every message: about
-// ten bytes each, read at the first search and brought up to date at each. It
-// never reads what was said: where the query's terms stand comes from the index.
+// ten bytes each, read at the first search and brought up to date at each. Where
+// the query's terms stand comes from the index, not from what was said; only for
+// the few best of a small result is that read, see feedback.
 //
 // # How a search goes
 //
@@ -34,12 +35,17 @@ import (
 // connections must have been opened with package postings linked in.
 type Index struct {
 	read  *sql.DB
+	texts Texts
 	dir   directory
 	stmts sync.Map // query → *sql.Stmt
 }
 
-// New returns the index of the archive that read is connected to.
-func New(read *sql.DB) *Index { return &Index{read: read} }
+// Texts reads what was indexed of messages, by id, in order.
+type Texts func(ctx context.Context, ids []int64) ([]string, error)
+
+// New returns the index of the archive that read is connected to. texts is
+// asked for a handful of messages a search; nil does without.
+func New(read *sql.DB, texts Texts) *Index { return &Index{read: read, texts: texts} }
 
 // A Match is a message that bears on the query.
 type Match struct {
@@ -79,7 +85,7 @@ func (x *Index) Search(ctx context.Context, q analysis.Query, f Filter) (Found, 
 	}
 	x.dir.mu.RLock()
 	defer x.dir.mu.RUnlock()
-	s := &search{x: x, dir: &x.dir, filter: f.resolve(&x.dir), plan: newPlan(q)}
+	s := &search{x: x, dir: &x.dir, filter: f.resolve(&x.dir), plan: newPlan(q, x.dir.corpus.Turns)}
 	if err := s.run(ctx); err != nil {
 		return Found{}, err
 	}

@@ -25,9 +25,14 @@ type term struct {
 	phrases []string // as MATCH takes them; any of them is the term
 	df      float64  // messages that hold it, known or estimated
 	similar bool     // stands for a word that is nowhere
+	told    bool     // comes from what the first answer says
 }
 
-func newPlan(q analysis.Query) *plan {
+// smallArchive is how many turns an archive may have for the characters of a
+// pair to be looked for alone. It finds more, but reads a long list for each.
+const smallArchive = 20000
+
+func newPlan(q analysis.Query, turns int) *plan {
 	p := &plan{query: q, dates: analysis.Dates(q.Raw), speaker: analysis.Points(q.Raw)}
 	seen := make(map[string]int)
 	add := func(t analysis.Term) int {
@@ -40,7 +45,9 @@ func newPlan(q analysis.Query) *plan {
 		return seen[key]
 	}
 	for _, t := range q.Terms {
-		add(t)
+		if t.Kind != analysis.Single || t.At >= 0 || turns <= smallArchive {
+			add(t)
+		}
 	}
 	for _, t := range q.Must {
 		if i := add(t); !slices.Contains(p.must, i) {
@@ -146,7 +153,26 @@ func (p *plan) model(c rank.Corpus) *rank.Model {
 			}
 		}
 	}
+	p.soften(out)
 	return rank.NewModel(c, out)
+}
+
+// soften scales the terms that the first answer told down to their share of the
+// whole.
+func (p *plan) soften(terms []rank.Term) {
+	var asked, told float64
+	for i, t := range p.terms {
+		if t.told {
+			told += terms[i].Weight
+		} else {
+			asked += terms[i].Weight
+		}
+	}
+	for i, t := range p.terms {
+		if t.told {
+			terms[i].Weight *= feedbackShare * asked / told
+		}
+	}
 }
 
 // How much what somebody says counts.

@@ -73,6 +73,9 @@ func (s *search) run(ctx context.Context) error {
 		}
 	}
 	s.score(model, best)
+	if len(missing) == 0 && len(s.plan.must) == 0 {
+		return s.feedback(ctx, order)
+	}
 	return nil
 }
 
@@ -85,7 +88,7 @@ func (s *search) gather(ctx context.Context, order []int, rows float64) (missing
 		}
 		s.found.Partial = true
 	}
-	if rows <= everyRow {
+	if min(rows, float64(s.dir.corpus.Turns)) <= everyRow {
 		e := s.plan.matching(order, nil, false)
 		if err := s.titles(ctx, e); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ func (s *search) frequencies(ctx context.Context) error {
 			err = s.endings(ctx, t)
 		case len(t.Tokens) == 1 && !t.Prefix && analysis.Plain(t.Tokens[0]) && len(t.Tokens[0]) >= 3:
 			err = s.word(ctx, t)
-		case t.Prefix:
+		case t.Prefix && s.dir.corpus.Turns > smallArchive:
 			// Only reading the whole list would tell. It is taken as common,
 			// and cut off like a common word.
 			t.df = float64(s.dir.corpus.Turns) / 20
