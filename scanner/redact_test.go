@@ -47,6 +47,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		"a flag":                   {"login --password hunter2x --user bob", "login --password [REDACTED:password] --user bob"},
 		"a random value by a name": {"client_secret = '" + fake("", 24) + "'", "client_secret = '[REDACTED:secret]'"},
 		"a key by its variable":    {"OPENAI_API_KEY=" + fake("sk-", 48), "OPENAI_API_KEY=[REDACTED:openai]"},
+		"a signed link":            {"/blob?sv=1&sig=" + fake("", 40) + "&x", "/blob?sv=1&sig=[REDACTED:secret]&x"},
+		"a value in escaped text":  {`TOKEN=` + fake("", 24) + `\nNEXT=1`, `TOKEN=[REDACTED:secret]\nNEXT=1`},
 		"a storage connection":     {"AccountKey=" + fake("", 40) + "==;Suffix=x", "AccountKey=[REDACTED:secret];Suffix=x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,6 +81,9 @@ func TestOrdinaryTextIsNotMasked(t *testing.T) {
 		"a hash in a lock file": `"integrity": "sha512-9XyZ0abcDEF1234567890abcdefABCDEF=="`,
 		"masked text":           "KEY=[REDACTED:openai] password: [REDACTED:password]",
 		"a port after a colon":  "localhost:8080:token",
+		"an elision":            `export AZURE_OPENAI_API_KEY=...\nexport X=1`,
+		"code that builds one":  `append(env, "PWD="+dir, "TOKEN="+next)`,
+		"a thinking signature":  `{"signature":"EtwCCkgICxACGAIqQL5dqFRcnTwuwiTE6VaeH8eMIuG596yP5yCIz0"}`,
 		"time":                  "12345678:AA",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,6 +27,7 @@ type tables struct {
 	joining  *unicode.RangeTable
 	unspaced *unicode.RangeTable
 	look     map[rune]string
+	pages    [0x320]bool // by r >> 8: whether look holds any of the 256
 }
 
 var load = sync.OnceValue(func() *tables {
@@ -47,6 +48,7 @@ var load = sync.OnceValue(func() *tables {
 			target, sources, _ := strings.Cut(rest, " ")
 			for _, r := range sources {
 				t.look[r] = target
+				t.pages[r>>8] = true
 			}
 		}
 	}
@@ -146,7 +148,11 @@ func Lookalike(r rune) string {
 	if r < utf8.RuneSelf {
 		return ""
 	}
-	return load().look[r]
+	t := load()
+	if r>>8 >= rune(len(t.pages)) || !t.pages[r>>8] {
+		return ""
+	}
+	return t.look[r]
 }
 
 // RightToLeft tells whether r is written from right to left.

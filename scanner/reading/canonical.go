@@ -100,6 +100,14 @@ func appendFolded(dst []byte, r rune) []byte {
 	case r >= '🄐' && r <= '🄩':
 		return append(dst, byte('a'+r-'🄐'))
 	}
+	if s := r - 0xac00; s >= 0 && s < 19*21*28 { // a Korean syllable
+		dst = utf8.AppendRune(dst, 0x1100+s/(21*28))
+		dst = utf8.AppendRune(dst, 0x1161+s/28%21)
+		if t := s % 28; t > 0 {
+			dst = utf8.AppendRune(dst, 0x11a7+t)
+		}
+		return dst
+	}
 	var buf [utf8.UTFMax]byte
 	n := utf8.EncodeRune(buf[:], r)
 	if d := norm.NFKD.Properties(buf[:n]).Decomposition(); d != nil {
@@ -109,9 +117,6 @@ func appendFolded(dst []byte, r rune) []byte {
 			d = d[n:]
 		}
 		return dst
-	}
-	if r >= 0xac00 && r <= 0xd7a3 {
-		return norm.NFD.Append(dst, buf[:n]...)
 	}
 	return appendCased(dst, r)
 }

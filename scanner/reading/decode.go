@@ -191,15 +191,16 @@ func escaped(s string) (char string, size int) {
 }
 
 // rotate returns the rot13 reading of v, which was made from raw. Letters that
-// lost an accent were never rotated.
-func rotate(v View, raw string) View {
+// lost an accent were never rotated. ok is false when there are no others.
+func rotate(v View, raw string) (rotated View, ok bool) {
 	b := []byte(v.Text)
 	for i, c := range b {
 		if 'a' <= c && c <= 'z' && raw[v.Raw(i)] < utf8.RuneSelf {
 			b[i] = 'a' + (c-'a'+13)%26
+			ok = true
 		}
 	}
-	return View{Text: string(b), offs: v.offs}
+	return View{Text: string(b), offs: v.offs}, ok
 }
 
 // reverse returns the reading of v from its end; marks stay behind their

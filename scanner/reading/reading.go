@@ -33,5 +33,8 @@ func Of(text string) []Reading {
 		out = append(out, Reading{View: v, coded: true, at: d.at})
 		add(v, d.text, true, d.at)
 	}
-	return append(out, Reading{View: rotate(plain, text)}, Reading{View: reverse(plain)})
+	if v, ok := rotate(plain, text); ok {
+		out = append(out, Reading{View: v})
+	}
+	return append(out, Reading{View: reverse(plain)})
 }

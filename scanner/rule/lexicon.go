@@ -12,8 +12,9 @@ import (
 // phrases whose edges lie in one hash table: a node is a number, an edge is the
 // number of its node and a byte.
 type lexicon struct {
-	keys, vals []uint32  // open addressing; a key of 0 is free
-	senses     [][]sense // by node; node 1 is the root
+	edges  []uint64 // open addressing: the edge, then the node it leads to; 0 is free
+	means  []int32  // by node, from root: its first sense, or 0
+	senses []sense  // from 1
 }
 
 // A concept is the number of a group of words that mean one thing.
@@ -25,6 +26,7 @@ type sense struct {
 	concept concept
 	langs   langs
 	cancels bool
+	next    int32 // another sense of the same phrase, or 0
 }
 
 // langs is a set of languages. Those that share the Latin alphabet share many
@@ -46,8 +48,12 @@ var langBits = map[string]langs{
 const root = 1
 
 func newLexicon() *lexicon {
-	const edges = 1 << 16 // more than twice what the rules need
-	return &lexicon{keys: make([]uint32, edges), vals: make([]uint32, edges), senses: make([][]sense, root+1, edges/2)}
+	const edges = 1 << 16
+	return &lexicon{
+		edges:  make([]uint64, edges),
+		means:  make([]int32, root+1, edges/2),
+		senses: make([]sense, 1, edges/8),
+	}
 }
 
 // add files a phrase: words parted by spaces, * for the rest of a word, ! in
@@ -57,28 +63,32 @@ func (l *lexicon) add(phrase string, c concept, ls langs) {
 	at := uint32(root)
 	for i := range len(phrase) {
 		slot := l.slot(at, phrase[i])
-		if l.keys[slot] == 0 {
-			l.keys[slot] = at<<8 | uint32(phrase[i])
-			l.vals[slot] = uint32(len(l.senses))
-			l.senses = append(l.senses, nil)
+		if l.edges[slot] == 0 {
+			l.edges[slot] = uint64(at<<8|uint32(phrase[i]))<<32 | uint64(len(l.means))
+			l.means = append(l.means, 0)
 		}
-		at = l.vals[slot]
+		at = uint32(l.edges[slot])
 	}
-	for i, s := range l.senses[at] {
-		if s.concept == c {
-			l.senses[at][i].langs |= ls
+	for i := l.means[at]; i != 0; i = l.senses[i].next {
+		if l.senses[i].concept == c {
+			l.senses[i].langs |= ls
 			return
 		}
 	}
-	l.senses[at] = append(l.senses[at], sense{c, ls, cancels})
+	l.senses = append(l.senses, sense{c, ls, cancels, l.means[at]})
+	l.means[at] = int32(len(l.senses) - 1)
 }
+
+// full tells whether the table should be made larger: a fuller one is slow, and
+// a full one would never end a search.
+func (l *lexicon) full() bool { return len(l.means) > len(l.edges)*3/4 }
 
 // slot returns where the edge of node at by b is, or would be.
 func (l *lexicon) slot(at uint32, b byte) uint32 {
 	key := at<<8 | uint32(b)
-	mask := uint32(len(l.keys) - 1)
+	mask := uint32(len(l.edges) - 1)
 	i := (key * 0x9e3779b1) >> 8 & mask
-	for l.keys[i] != 0 && l.keys[i] != key {
+	for e := l.edges[i]; e != 0 && uint32(e>>32) != key; e = l.edges[i] {
 		i = (i + 1) & mask
 	}
 	return i
@@ -86,7 +96,7 @@ func (l *lexicon) slot(at uint32, b byte) uint32 {
 
 // step returns the child of at by b, or 0.
 func (l *lexicon) step(at uint32, b byte) uint32 {
-	return l.vals[l.slot(at, b)]
+	return uint32(l.edges[l.slot(at, b)])
 }
 
 // A hit is a concept found in a stream.
@@ -184,7 +194,8 @@ func (w *walker) emit(at uint32, tok int32) {
 		return
 	}
 next:
-	for _, s := range w.lex.senses[at] {
+	for n := w.lex.means[at]; n != 0; n = w.lex.senses[n].next {
+		s := w.lex.senses[n]
 		// Two stems of one word, from two languages, are one hit.
 		for i := len(w.hits) - 1; i >= 0 && w.hits[i].first == w.first; i-- {
 			if w.hits[i].concept == s.concept && w.hits[i].last == tok {

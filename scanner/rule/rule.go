@@ -124,14 +124,17 @@ func readWords(text string) (*lexicon, map[string]concept, error) {
 		if !ok || len(concepts) == 0 {
 			return nil, nil, fmt.Errorf("words: %q is no language, or belongs to no concept", lang)
 		}
-		for phrase := range strings.SplitSeq(phrases, ", ") {
+		for phrase := range strings.SplitSeq(reading.Canonical(phrases).Text, ", ") {
 			lex.add(foldPhrase(phrase), now, ls)
+		}
+		if lex.full() {
+			return nil, nil, errors.New("words: more than the table of the lexicon holds")
 		}
 	}
 	return lex, concepts, nil
 }
 
-// foldPhrase writes a phrase the way a stream writes the same words.
+// foldPhrase writes a canonical phrase the way a stream writes the same words.
 func foldPhrase(phrase string) string {
 	if isFolded(phrase) {
 		return phrase
@@ -143,7 +146,7 @@ func foldPhrase(phrase string) string {
 		trail := i+1 < len(parts) && strings.HasSuffix(part, " ")
 		if part != "@" {
 			var s stream
-			s.tokenize(reading.Canonical(part), nil)
+			s.tokenize(reading.View{Text: part}, nil)
 			part = string(s.text)
 		}
 		if lead {

@@ -10,13 +10,13 @@ import "strings"
 var secretNames = []string{
 	"password", "passwd", "passwort", "passphrase", "pwd", "secret", "token", "apikey", "secretkey", "privatekey",
 	"accesskey", "accesskeyid", "secretaccesskey", "signingkey", "encryptionkey", "masterkey", "authkey", "accountkey", "credential",
-	"credentials", "authtoken", "clientsecret", "signature", "sharedaccesskey", "connectionpassword",
+	"credentials", "sharedaccesskey", "xamzsignature", "xgoogsignature", "apppassword",
 }
 
 // secretName tells whether a value beside s is secret, and under which rule.
 func secretName(s string) (rule string, ok bool) {
 	const longest = 64
-	if len(s) < 3 {
+	if len(s) < 3 || s == "PWD" || s == "OLDPWD" { // the shell's folders
 		return "", false
 	}
 	s = s[max(0, len(s)-longest):]
@@ -59,8 +59,14 @@ func beside(text string, name run, i int) (Secret, bool) {
 		return Secret{rule, name.start, r.end}, name.start < r.end
 	}
 	rule, ok := secretName(text[name.start:name.end])
+	if !ok && name.start > 0 && strings.IndexByte("?&", text[name.start-1]) >= 0 && text[name.start:name.end] == "sig" {
+		rule, ok = "secret", true // of a link that is its own key
+	}
 	if !ok {
 		return Secret{}, false
+	}
+	if i+1 < len(text) && name.start > 0 && text[i+1] == '"' && text[name.start-1] == '"' && name.end == i {
+		return Secret{}, false // "NAME=" + value
 	}
 	strict := text[i] == '=' && name.end == i && isConstant(text[name.start:name.end])
 	return value(text, i+1, rule, strict)
@@ -107,7 +113,7 @@ func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 	if i == len(text) {
 		return Secret{}, false
 	}
-	stops, quoted := " \t\r\n,;)]}\"'`<>|&", false
+	stops, quoted := " \t\r\n,;)]}\"'`<>|&\\", false
 	if q := text[i]; q == '"' || q == '\'' || q == '`' {
 		stops, quoted = string(q)+"\n\\", true
 		i++
@@ -119,7 +125,7 @@ func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 	}
 	v := text[i : i+end]
 	if !quoted {
-		v = strings.TrimRight(v, ".:\\")
+		v = strings.TrimRight(v, ".:")
 	}
 	if isPlaceholder(v) || !secretValue(v, rule, quoted, assigned) {
 		return Secret{}, false
@@ -143,7 +149,7 @@ func isPlaceholder(v string) bool {
 		return true
 	}
 	low := strings.ToLower(v)
-	for _, word := range []string{"your", "example", "changeme", "change-me", "placeholder", "redacted", "process.env", "getenv", "os.environ", "xxxx", "dummy", "todo"} {
+	for _, word := range []string{"your", "example", "changeme", "change-me", "placeholder", "redacted", "process.env", "getenv", "os.environ", "xxxx", "dummy", "todo", "..."} {
 		if strings.Contains(low, word) {
 			return true
 		}
