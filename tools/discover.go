@@ -2,8 +2,10 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
@@ -55,11 +57,11 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 		end.add("No session matched: try fewer or other words, another language, a name or an error text; or call without a query for the recent sessions")
 	}
 	f := &found{Success: true, Mode: discover, Query: plain.Clip(k.query, 200), Results: []*hit{}, tail: end}
-	loaded := make([]*material, len(hits))
+	loaded, err := s.loadAll(ctx, db, hits, k)
+	if err != nil {
+		return nil, err
+	}
 	for i, h := range hits {
-		if loaded[i], err = load(ctx, db, h, k.detail, k.detail == full || i == 0, s.viewer.Redact); err != nil {
-			return nil, fmt.Errorf("load a hit of %s: %w", h.Session.ID, err)
-		}
 		f.Results = append(f.Results, s.entry(h, loaded[i]))
 	}
 	shown := f.slim(k)
@@ -75,17 +77,34 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 	return f, nil
 }
 
+// loadAll loads what is shown of every hit, several at once.
+func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcript.Hit, k ask) ([]*material, error) {
+	loaded, errs := make([]*material, len(hits)), make([]error, len(hits))
+	var tasks sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i, h := range hits {
+		tasks.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			loaded[i], errs[i] = load(ctx, db, h, k.detail, k.detail == full || i == 0, s.viewer.Redact)
+			if errs[i] != nil {
+				errs[i] = fmt.Errorf("load a hit of %s: %w", h.Session.ID, errs[i])
+				return
+			}
+			loaded[i].clean(s.viewer)
+		})
+	}
+	tasks.Wait()
+	return loaded, errors.Join(errs...)
+}
+
 // entry is what the index says of a hit.
 func (s *search) entry(h transcript.Hit, m *material) *hit {
 	out := &hit{about: s.about(h.Session), Detail: shownIndex, MatchedRole: titleMatch}
 	if len(h.Matches) > 0 {
 		best := h.Matches[0]
 		out.MatchedRole, out.MatchID = string(best.Role), messageID(best.MessageID)
-		whole := ""
-		if a := m.anchor(); a != nil {
-			whole = a.Content
-		}
-		out.Snippet = s.Snippet(best.Snippet, whole, snippetChars)
+		out.Snippet = m.snippet
 	}
 	return out
 }
@@ -132,7 +151,6 @@ func tailOf(s string, n int) string {
 func (s *search) fill(f *found, k ask, loaded []*material) {
 	left := k.detail.budget() - cost(f) - 400 // next, when it comes to name a message
 	for i, h := range f.Results {
-		loaded[i].clean(s.viewer)
 		share := left / (len(f.Results) - i)
 		if k.detail == adaptive && i == 0 && len(f.Results) > 1 {
 			share = left * 55 / 100

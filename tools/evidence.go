@@ -60,9 +60,17 @@ func (e *evidence) drop() bool {
 	return true
 }
 
-// clean makes every message that was loaded fit to leave the archive, before
-// anything is drawn out of it: a secret that is cut in two is not recognised.
+// clean makes every message that was loaded, and the snippet, fit to leave the
+// archive, before anything is drawn out of them: a secret that is cut in two is
+// not recognised.
 func (m *material) clean(v viewer) {
+	if len(m.hit.Matches) > 0 {
+		whole := ""
+		if a := m.anchor(); a != nil {
+			whole = a.Content
+		}
+		m.snippet = v.Snippet(m.hit.Matches[0].Snippet, whole, snippetChars)
+	}
 	for _, msgs := range [][]transcript.Message{m.all, m.msgs, m.head, m.tail} {
 		for i := range msgs {
 			msgs[i].Content = v.content(msgs[i])

@@ -10,6 +10,9 @@ import (
 const (
 	// reach is how many messages on either side of a match are looked at.
 	reach = 5
+	// fewMatches is how many matches are looked at of a hit that is not shown in
+	// full.
+	fewMatches = 3
 	// wholeSession is up to how many messages a session is loaded whole.
 	wholeSession = 300
 	// ends is how many messages of the beginning and of the end are shown.
@@ -21,6 +24,7 @@ const (
 // material is what was loaded of one hit: only what may be shown.
 type material struct {
 	hit           transcript.Hit
+	snippet       string               // of the best match
 	msgs          []transcript.Message // around the match, in order
 	at            int                  // the match in msgs
 	before, after int                  // how many stand before and after msgs
@@ -86,10 +90,13 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 		m.tail = nil
 		return nil
 	}
-	for i, x := range m.hit.Matches {
-		near := reach
+	matches, near := m.hit.Matches, reach
+	if !inFull {
+		matches, near = matches[:min(fewMatches, len(matches))], 1
+	}
+	for i, x := range matches {
 		if i > 0 {
-			near = reach / 2
+			near = min(near, reach/2)
 		}
 		msgs, before, after, err := db.Messages(ctx, id, transcript.Window{Around: x.MessageID, Before: near, After: near})
 		if err != nil {
