@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
 	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
+	"github.com/hermes-mcp/hermes-mcp/memstore/ledger"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
@@ -26,13 +28,13 @@ func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Resu
 	if err != nil {
 		return Result{State: State{Target: t}}, err
 	}
-	res, err := s.edit(ctx, t, request{by: by, kind: journal.Edit, ops: clean, plan: func(doc document.Doc) (document.Doc, []Change, error) {
+	res, err := s.edit(ctx, p, by, ledger.Request{Kind: journal.Edit, Ops: clean}, func(doc document.Doc) (document.Doc, []Change, error) {
 		next, changes, err := s.applyAll(p, doc, clean)
 		if err == nil {
 			err = budget(p, clean, doc, next)
 		}
 		return next, changes, err
-	}})
+	})
 	if err == nil {
 		res.Cleaned = cleaned
 		return res, nil
@@ -41,6 +43,55 @@ func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Resu
 		full.Room = s.room(res.State, clean)
 	}
 	return res, err
+}
+
+// A plan makes the new content of a file out of its present one.
+type plan func(document.Doc) (document.Doc, []Change, error)
+
+// edit runs a plan at p, durably, and describes the outcome.
+func (s *Store) edit(ctx context.Context, p place, by Caller, req ledger.Request, make plan) (res Result, err error) {
+	var changes []Change
+	req.Who = struct {
+		Caller
+		PID int `json:"pid"`
+	}{by, os.Getpid()}
+	req.Plan = func(doc document.Doc) (next document.Doc, err error) {
+		next, changes, err = make(doc)
+		return next, err
+	}
+	ops, _ := req.Ops.([]Op)
+	req.Again = func() any {
+		var said []Op
+		for _, c := range changes {
+			if c.Duplicate && c.Op < len(ops) {
+				said = append(said, ops[c.Op])
+			}
+		}
+		if said == nil {
+			return nil
+		}
+		return said
+	}
+	told := false
+	req.Meanwhile = func(v ledger.View) {
+		res.State, told = s.state(p, v), true
+		res.Conflicts = s.conflicts(res.State, changes)
+	}
+	v, id, err := s.ledger.Edit(ctx, p.file, req)
+	switch {
+	case err != nil && v.Facts == nil: // not even read under the locks
+		res = Result{State: State{Target: p.target, Path: v.Real, Limit: p.limit}}
+		if st, now := s.State(context.WithoutCancel(ctx), p.target); now == nil {
+			res.State = st
+		}
+		return res, explain(err)
+	case err != nil:
+		return Result{State: s.state(p, v)}, explain(err)
+	case !told || id == "":
+		res = Result{State: s.state(p, v)}
+	}
+	res.Changes, res.EditID = changes, id
+	return res, nil
 }
 
 // check judges the ops by themselves, and returns them with contents as they

@@ -316,7 +316,7 @@ func TestRightsOfWhatIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, s, add("a"))
-	for p, want := range map[string]os.FileMode{s.own(): 0o700, filepath.Dir(path(s)): 0o700, path(s): 0o600, s.log().Path: 0o600} {
+	for p, want := range map[string]os.FileMode{s.own(): 0o700, filepath.Dir(path(s)): 0o700, path(s): 0o600, s.ledger.Log().Path: 0o600} {
 		info, err := os.Stat(p)
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s has %v, want %v (%v)", p, info.Mode().Perm(), want, err)

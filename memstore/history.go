@@ -3,7 +3,6 @@ package memstore
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ type Edit struct {
 // first, and which of them never reached the disk.
 func (s *Store) past() (all []journal.Record, aborted map[string]bool, err error) {
 	aborted = make(map[string]bool)
-	err = s.log().All(func(r journal.Record) {
+	err = s.ledger.Log().All(func(r journal.Record) {
 		if r.Kind == journal.Abort {
 			aborted[r.Of] = true
 		}
@@ -98,12 +97,12 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	seen, err := s.look(p)
-	if err = errors.Join(err, seen.journal); err != nil {
-		return nil, err
+	lost, err := s.ledger.Lost(p.file)
+	if err != nil {
+		return nil, explain(err)
 	}
 	var all []Entry
-	for _, l := range s.known.Lost(string(t), seen.doc, seen.reached) {
+	for _, l := range lost {
 		e := entry(l.Text, l.Fact)
 		e.LostBy = l.By
 		e.Blocked, e.Shown = s.verdict(p.name, e.Text)

@@ -38,7 +38,7 @@ func TestAMountedFileIsWrittenInPlace(t *testing.T) {
 		t.Errorf("the file outside holds %q, %v", raw, err)
 	}
 	marks := 0
-	if err := s.log().All(func(r journal.Record) {
+	if err := s.ledger.Log().All(func(r journal.Record) {
 		if r.Kind == journal.InPlace {
 			marks++
 		}
@@ -58,7 +58,7 @@ func TestATornFileIsMadeWhole(t *testing.T) {
 	before, after := read(t, s), "a\n§\na much longer entry than bb was"
 	id := "0zzzzzzzzz1"
 	killed(t, s, id, before, after)
-	log, err := s.log().Append()
+	log, err := s.ledger.Log().Append()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		last := killAtRandom(t, player("churn", home, fmt.Sprintf("r%d", round), 100000))
 		raw := read(t, s)
 		var err error
-		at, err = s.log().Scan(at, func() { t.Fatal("the journal was replaced") }, func(r journal.Record) {
+		at, err = s.ledger.Log().Scan(at, func() { t.Fatal("the journal was replaced") }, func(r journal.Record) {
 			if r.HasText() {
 				known[r.BeforeSHA] = max(known[r.BeforeSHA], "")
 				known[r.AfterSHA] = r.ID
@@ -276,7 +276,7 @@ func TestTwentyProcessesHalfOfThemKilled(t *testing.T) {
 	edits := map[string]journal.Record{}
 	var newest journal.Record
 	aborted := map[string]bool{}
-	if err := s.log().All(func(r journal.Record) {
+	if err := s.ledger.Log().All(func(r journal.Record) {
 		if r.Kind == journal.Abort {
 			aborted[r.Of] = true
 		}
@@ -380,7 +380,7 @@ func TestAnEditorWithoutALock(t *testing.T) {
 	apply(t, s, add("the end"))
 	// Its stale buffers may have taken ours out of the file; the journal knows.
 	var known bytes.Buffer
-	if err := s.log().All(func(r journal.Record) { known.Write(r.After) }); err != nil {
+	if err := s.ledger.Log().All(func(r journal.Record) { known.Write(r.After) }); err != nil {
 		t.Fatal(err)
 	}
 	for i := range made {

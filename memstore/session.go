@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
+	"github.com/hermes-mcp/hermes-mcp/memstore/ledger"
 )
 
 // sessionsKept is how long the snapshot of a session that nobody asks for is
@@ -93,11 +94,11 @@ func (s *Store) keep(ctx context.Context, session, path string, renew bool) (sna
 			return snap, fmt.Errorf("keep the snapshot: %w", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	ctx, cancel := context.WithTimeout(ctx, ledger.Patience)
 	defer cancel()
 	unlock, err := durable.Lock(ctx, filepath.Join(dir, ".lock"))
 	if err != nil {
-		return snap, busy(err)
+		return snap, explain(err)
 	}
 	defer func() {
 		if e := unlock(); e != nil {

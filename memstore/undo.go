@@ -8,6 +8,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
+	"github.com/hermes-mcp/hermes-mcp/memstore/ledger"
 )
 
 // Undo takes back the edit id, or the last one of any target when id is "".
@@ -28,9 +29,9 @@ func (s *Store) Undo(ctx context.Context, by Caller, id string) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	return s.edit(ctx, p.target, request{by: by, kind: journal.Undo, of: r.ID, plan: func(doc document.Doc) (document.Doc, []Change, error) {
+	return s.edit(ctx, p, by, ledger.Request{Kind: journal.Undo, Of: r.ID}, func(doc document.Doc) (document.Doc, []Change, error) {
 		if bytes.Equal(doc.Bytes(), r.After) {
-			back, err := parse(p.path, r.Before)
+			back, err := document.Parse(r.Before)
 			return back, changesOf(doc, back), err
 		}
 		next, err := inverse(doc, r, all)
@@ -38,7 +39,7 @@ func (s *Store) Undo(ctx context.Context, by Caller, id string) (Result, error) 
 			err = budget(p, nil, doc, next)
 		}
 		return next, changesOf(doc, next), err
-	}})
+	})
 }
 
 // undoable finds the edit to undo.
@@ -143,7 +144,7 @@ func (s *Store) Restore(ctx context.Context, by Caller, id string) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	return s.edit(ctx, target, request{by: by, kind: journal.Restore, of: of, plan: func(doc document.Doc) (document.Doc, []Change, error) {
+	return s.edit(ctx, p, by, ledger.Request{Kind: journal.Restore, Of: of}, func(doc document.Doc) (document.Doc, []Change, error) {
 		next := doc
 		var changes []Change
 		for i, e := range texts {
@@ -154,7 +155,7 @@ func (s *Store) Restore(ctx context.Context, by Caller, id string) (Result, erro
 			}
 		}
 		return next, changes, budget(p, nil, doc, next)
-	}})
+	})
 }
 
 // restorable finds what id means: the target, the edit, and the entries that

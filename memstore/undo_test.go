@@ -219,12 +219,12 @@ func TestAKilledEditIsMarkedAborted(t *testing.T) {
 // killed leaves what a writer leaves that dies between journal and rename.
 func killed(t *testing.T, s *Store, id, before, after string) {
 	t.Helper()
-	log, err := s.log().Append()
+	log, err := s.ledger.Log().Append()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var other journal.Index
-	if err := log.Write(&other, &journal.Record{ID: id, At: time.Now(), Target: "memory", Kind: journal.Edit, Before: text([]byte(before)), After: text([]byte(after))}); err != nil {
+	if err := log.Write(&other, &journal.Record{ID: id, At: time.Now(), Target: "memory", Kind: journal.Edit, Before: journal.Text(before), After: journal.Text(after)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := log.Close(); err != nil {
@@ -268,7 +268,7 @@ func TestLeftoversAreRescued(t *testing.T) {
 func TestATornJournalLineIsSkipped(t *testing.T) {
 	s := open(t, "")
 	apply(t, s, add("a"))
-	f, err := os.OpenFile(s.log().Path, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(s.ledger.Log().Path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestATornJournalLineIsSkipped(t *testing.T) {
 	if len(h) != 2 || h[0].Added[0] != "b" || h[1].Added[0] != "a" {
 		t.Errorf("got %+v", h)
 	}
-	raw, err := os.ReadFile(s.log().Path)
+	raw, err := os.ReadFile(s.ledger.Log().Path)
 	if err != nil || bytes.Count(raw, []byte("\n")) != 3 || !bytes.HasSuffix(raw, []byte("}\n")) {
 		t.Errorf("the journal is %q, %v", raw, err)
 	}
@@ -299,7 +299,7 @@ func TestJournalFormat(t *testing.T) {
 	if _, err := s.Apply(context.Background(), Caller{Session: "claude-code:1", Client: "x 1", Origin: "tool"}, Memory, add("<b> & \"c\"\n\td")); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(s.log().Path)
+	raw, err := os.ReadFile(s.ledger.Log().Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestTheCacheMayBeLost(t *testing.T) {
 		apply(t, s, remove("word"))
 	}
 	apply(t, s, add("last § \"quoted\" <b>"))
-	if _, err := os.Stat(s.cachePath()); err != nil {
+	if _, err := os.Stat(s.own("memory-meta.json")); err != nil {
 		t.Fatal(err)
 	}
 	want, err := s.State(context.Background(), Memory)
@@ -352,8 +352,8 @@ func TestTheCacheMayBeLost(t *testing.T) {
 	}
 	for _, damage := range []func() error{
 		func() error { return nil },
-		func() error { return os.WriteFile(s.cachePath(), []byte(`{"v":1,"at":{`), 0o600) },
-		func() error { return os.Remove(s.cachePath()) },
+		func() error { return os.WriteFile(s.own("memory-meta.json"), []byte(`{"v":1,"at":{`), 0o600) },
+		func() error { return os.Remove(s.own("memory-meta.json")) },
 	} {
 		if err := damage(); err != nil {
 			t.Fatal(err)
@@ -414,7 +414,7 @@ func TestAnySequence(t *testing.T) {
 		}
 	}
 	var known strings.Builder
-	if err := s.log().All(func(r journal.Record) { known.Write(r.After); known.Write(r.Ops) }); err != nil {
+	if err := s.ledger.Log().All(func(r journal.Record) { known.Write(r.After); known.Write(r.Ops) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range acknowledged {
@@ -464,7 +464,7 @@ func TestTheJournalRotates(t *testing.T) {
 			t.Errorf("%d lost", len(got))
 		}
 	}
-	if err := os.Remove(s.cachePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(s.own("memory-meta.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	first := history(t, s)[edits-1]
@@ -484,7 +484,7 @@ func TestAHalfPackedJournalIsReadOnce(t *testing.T) {
 	s := open(t, "")
 	apply(t, s, add("a"))
 	id := history(t, s)[0].ID
-	if err := os.Rename(s.log().Path, s.own("memory-journal-"+id+".jsonl")); err != nil {
+	if err := os.Rename(s.ledger.Log().Path, s.own("memory-journal-"+id+".jsonl")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(s.own("memory-journal-"+id+".jsonl.zst.tmp"), []byte("half"), 0o600); err != nil {
