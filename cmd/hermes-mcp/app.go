@@ -132,18 +132,12 @@ func (a *app) dir() string {
 	return dir
 }
 
-// sourceVariables are the ones that agents let people move their folders with;
-// a test compares them with what the sources read.
-var sourceVariables = []string{
-	"APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "CURSOR_CONFIG_DIR", "GEMINI_CLI_HOME", "LOCALAPPDATA",
-	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
-}
-
-// places says where agents keep their sessions.
+// places says where agents keep their sessions. Which variables move them is
+// the sources' knowledge, so they are given all.
 func (a *app) places() transcript.Places {
 	p := transcript.Places{Home: a.userHome(), HermesHome: a.home.Path, GOOS: runtime.GOOS, Env: map[string]string{}}
-	for _, name := range sourceVariables {
-		if value := a.env(name); value != "" {
+	for _, pair := range os.Environ() {
+		if name, value, ok := strings.Cut(pair, "="); ok && value != "" {
 			p.Env[name] = value
 		}
 	}

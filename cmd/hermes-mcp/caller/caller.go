@@ -46,8 +46,11 @@ func (f *Finder) Find() Current {
 		return only(qualified(f.Asked), "--session")
 	}
 	reports := liveReports(f.Sessions)
-	if id := newestOf(reports, func(r Report) bool { return slices.Contains(f.Ancestors, r.Agent) }); id != "" {
-		return only(id, "hook of our agent process")
+	// The nearest first: an agent may have been started by another one's tool.
+	for _, p := range f.Ancestors {
+		if id := newestOf(reports, p); id != "" {
+			return only(id, "hook of our agent process")
+		}
 	}
 	if id := f.Env("HERMES_SESSION_ID"); id != "" {
 		return only("hermes:"+id, "HERMES_SESSION_ID")
@@ -87,10 +90,10 @@ func qualified(id string) string {
 	return ClaudeCode + ":" + id
 }
 
-// newestOf returns the id of the newest report that fits, for a session that
-// was cleared or resumed leaves its report behind.
-func newestOf(reports []Report, fits func(Report) bool) string {
-	reports = slices.DeleteFunc(slices.Clone(reports), func(r Report) bool { return !fits(r) })
+// newestOf returns the session that agent last reported, for one that was
+// cleared or resumed leaves its report behind.
+func newestOf(reports []Report, agent Process) string {
+	reports = slices.DeleteFunc(slices.Clone(reports), func(r Report) bool { return r.Agent != agent })
 	if len(reports) == 0 {
 		return ""
 	}

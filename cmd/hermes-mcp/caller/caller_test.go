@@ -28,7 +28,7 @@ func TestTheCurrentSession(t *testing.T) {
 	if r, ok := look(me.PID); ok {
 		me = r.Process
 	}
-	agent, dead := Process{PID: 7, Start: 1}, Process{PID: 7, Start: 2}
+	agent, outer, dead := Process{PID: 7, Start: 1}, Process{PID: 6, Start: 1}, Process{PID: 7, Start: 2}
 	for _, test := range []struct {
 		name    string
 		reports func(t *testing.T, folder string)
@@ -43,6 +43,11 @@ func TestTheCurrentSession(t *testing.T) {
 			reports: func(t *testing.T, folder string) {
 				report(t, folder, "old", func(r *Report) { r.Agent, r.At = agent, t0 })
 				report(t, folder, "new", func(r *Report) { r.Agent, r.At = agent, t0.Add(time.Second) })
+			}},
+		{name: "an agent within an agent is the nearer one", id: "claude-code:inner", live: 1,
+			reports: func(t *testing.T, folder string) {
+				report(t, folder, "inner", func(r *Report) { r.Agent, r.At = agent, t0 })
+				report(t, folder, "outer", func(r *Report) { r.Agent, r.At = outer, t0.Add(time.Hour) })
 			}},
 		{name: "a hook of a process that had the number before is not ours", env: map[string]string{"CLAUDE_CODE_SESSION_ID": "e"}, id: "claude-code:e", live: 1,
 			reports: func(t *testing.T, folder string) { report(t, folder, "x", func(r *Report) { r.Agent = dead }) }},
@@ -85,7 +90,7 @@ func TestTheCurrentSession(t *testing.T) {
 			}
 			f := &Finder{
 				Sessions: folder, Asked: test.asked, Env: func(name string) string { return test.env[name] }, Dir: "/work",
-				ClaudeDir: filepath.Join(folder, "claude"), Ancestors: []Process{agent}, Now: func() time.Time { return t0 },
+				ClaudeDir: filepath.Join(folder, "claude"), Ancestors: []Process{agent, outer}, Now: func() time.Time { return t0 },
 			}
 			got := f.Find()
 			if got.ID != test.id || len(got.Live) != test.live {
