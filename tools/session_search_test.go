@@ -86,18 +86,23 @@ func searcher(db *transcript.DB, o SearchOptions) server.ServerTool {
 }
 
 func results(r map[string]any) []map[string]any {
-	all, _ := r["results"].([]any)
+	list, _ := r["results"].([]any)
 	var out []map[string]any
-	for _, x := range all {
+	for _, x := range list {
 		out = append(out, x.(map[string]any))
 	}
 	return out
 }
 
+// all tells whether every result has that value.
+func all(results []map[string]any, field string, value any) bool {
+	return !slices.ContainsFunc(results, func(r map[string]any) bool { return r[field] != value })
+}
+
 func messages(r map[string]any) []map[string]any {
-	all, _ := r["messages"].([]any)
+	list, _ := r["messages"].([]any)
 	var out []map[string]any
-	for _, x := range all {
+	for _, x := range list {
 		out = append(out, x.(map[string]any))
 	}
 	return out
@@ -106,7 +111,7 @@ func messages(r map[string]any) []map[string]any {
 func TestDiscoverShowsTheSessionWithItsEvidence(t *testing.T) {
 	tool := searcher(library(t), SearchOptions{Live: func(context.Context) []string { return []string{"claude-code:live-0000"} }})
 	got, failed := call(t, tool, `{"query":"why did we drop redis"}`)
-	if failed || got["mode"] != "discover" || len(results(got)) != 1 {
+	if failed || got["mode"] != "discover" || len(results(got)) == 0 {
 		t.Fatalf("answer: %v", got)
 	}
 	h := results(got)[0]
@@ -162,10 +167,12 @@ func TestTheModesFollowFromTheArguments(t *testing.T) {
 		"the current project filters": {`{"project":"current"}`, "browse", func(r map[string]any) bool {
 			return len(results(r)) == 1 && results(r)[0]["session_id"] == "codex:bbbb-2222"
 		}},
-		"a project's name filters":      {`{"project":"shop","query":"redis"}`, "discover", func(r map[string]any) bool { return len(results(r)) == 2 }},
+		"a project's name filters": {`{"project":"shop","query":"redis"}`, "discover", func(r map[string]any) bool {
+			return len(results(r)) >= 2 && all(results(r), "project", "/home/demo/shop")
+		}},
 		"a date filters":                {`{"since":"2026-03-10","until":"2026-03-15"}`, "browse", func(r map[string]any) bool { return len(results(r)) == 1 }},
-		"Chinese finds Latin beside it": {`{"query":"youer"}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 }},
-		"two characters are enough":     {`{"query":"服务"}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 }},
+		"Chinese finds Latin beside it": {`{"query":"youer"}`, "discover", func(r map[string]any) bool { return results(r)[0]["session_id"] == "claude-code:aaaa-3333" }},
+		"two characters are enough":     {`{"query":"服务"}`, "discover", func(r map[string]any) bool { return results(r)[0]["session_id"] == "claude-code:aaaa-3333" }},
 		"a session is read from its start by a bare id": {`{"session_id":"aaaa-1111"}`, "read", func(r map[string]any) bool {
 			m := messages(r)
 			return len(m) == 6 && m[0]["role"] == "user" && m[2]["content"] == "grep: nothing found" && m[2]["exit"] == 1.0 &&
@@ -188,7 +195,7 @@ func TestTheModesFollowFromTheArguments(t *testing.T) {
 			return results(r)[0]["messages"] == nil && results(r)[0]["detail"] == "index"
 		}},
 		"null is not given":        {`{"query":null,"limit":null}`, "browse", func(r map[string]any) bool { return len(results(r)) == 4 }},
-		"offset pages the results": {`{"query":"redis","limit":1,"offset":1}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 && r["next"] == nil }},
+		"offset pages the results": {`{"query":"redis","limit":1,"offset":1}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, failed := call(t, tool, c.args)
