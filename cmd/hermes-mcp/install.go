@@ -174,6 +174,7 @@ func (a *app) explain(ctx context.Context, how install) {
 	if how.noArchive {
 		fmt.Fprintln(a.out, "archive: nothing by itself; hermes-mcp ingest does it when you say so")
 	}
+	var none []string
 	for _, src := range source.All() {
 		if how.noArchive || a.config.Excluded(src.Name()) {
 			continue
@@ -183,11 +184,18 @@ func (a *app) explain(ctx context.Context, how install) {
 			fmt.Fprintf(a.err, "find %s sessions: %v\n", src.Name(), err)
 			continue
 		}
+		if len(files) == 0 {
+			none = append(none, src.Name())
+			continue
+		}
 		size := int64(0)
 		for _, f := range files {
 			size += f.Size
 		}
 		fmt.Fprintf(a.out, "archive: %s, %d files, %.1f MB now, into %s\n", src.Name(), len(files), float64(size)/1e6, a.archive.path)
+	}
+	if len(none) > 0 {
+		fmt.Fprintf(a.out, "archive: nothing here yet of %s; it will be archived when there is\n", strings.Join(none, ", "))
 	}
 	fmt.Fprintln(a.out, "endpoints: none; no model and no service sees your transcripts, nothing leaves this machine")
 	fmt.Fprintf(a.out, "allow once, or in \"permissions\": {\"allow\": [...]} of %s: \"mcp__%s\"\n", clients.ClaudeCodeSettings(a.clientPlace()), clients.Key)

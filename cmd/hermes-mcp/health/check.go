@@ -154,16 +154,22 @@ func (s Subject) checkArchive(ctx context.Context, add addCheck) {
 }
 
 func (s Subject) checkSources(ctx context.Context, add addCheck) {
+	var none []string
 	for _, src := range s.Sources {
 		files, err := src.Find(ctx, s.Places)
 		switch {
 		case err != nil:
 			add("source", Bad, "%s: %v", src.Name(), err)
+		case len(files) == 0:
+			none = append(none, src.Name())
 		case s.Config.Excluded(src.Name()):
 			add("source", Warn, "%s is excluded: %d files are not archived", src.Name(), len(files))
 		default:
 			add("source", Fine, "%s: %d files on this machine", src.Name(), len(files))
 		}
+	}
+	if len(none) > 0 {
+		add("source", Fine, "no files on this machine of %s", strings.Join(none, ", "))
 	}
 }
 
