@@ -174,7 +174,7 @@ func isClaude(path string) bool {
 			}
 		}
 		switch {
-		case len(r.Payload) > 0, len(m.Parts) > 0, strings.Contains(r.Type, "."):
+		case len(r.Payload) > 0, len(m.Parts) > 0, strings.Contains(r.Type, "."), r.Type == "message", r.Type == "system" && r.UUID == "":
 			alien++
 		case r.Display != nil && r.Project != nil:
 			known++

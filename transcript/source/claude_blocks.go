@@ -40,6 +40,7 @@ type block struct {
 	Source    blockSource `json:"source"`
 	Title     string      `json:"title"`
 	ToolName  string      `json:"tool_name"`
+	Arguments rawJSON     `json:"arguments"`
 }
 
 type blockSource struct {

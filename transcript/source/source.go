@@ -40,7 +40,8 @@ import (
 // All returns every source, in the order in which a file that a person named
 // is offered to them.
 func All() []transcript.Source {
-	return []transcript.Source{Claude{}, Codex{}, Cursor{}, Copilot{}, VSCode{}, Gemini{}, OpenCode{}, ChatGPT{}, ClaudeAI{}, Hermes{}}
+	return []transcript.Source{Claude{}, Codex{}, Cursor{}, Copilot{}, VSCode{}, Gemini{}, OpenCode{}, ChatGPT{}, ClaudeAI{}, Qwen{}, Kimi{}, Pi{}, Droid{}, Cline{}, Goose{}, Crush{}, Zed{}, Aider{}, Continue{}, Amp{},
+		Grok(), Windsurf(), Antigravity(), Hermes{}, Gptme()}
 }
 
 // Recognise lists the files at or below path with the source that reads each.
