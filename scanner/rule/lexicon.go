@@ -32,17 +32,18 @@ type sense struct {
 // langs is a set of languages. Those that share the Latin alphabet share many
 // spellings, so a rule takes its words from one of them; the words of other
 // scripts, which mix freely with English, go with any.
-type langs uint8
+type langs uint16
 
 const (
-	anyLang   langs = 0x3f
-	verbFinal langs = 0x40 // the verb may come last
+	anyLang   langs = 0x7fff
+	verbFinal langs = 0x8000 // the verb may come last
 )
 
 var langBits = map[string]langs{
 	"en": 1, "es": 2, "de": 4 | verbFinal, "fr": 8, "pt": 16, "it": 32,
-	"any": anyLang | verbFinal, "ru": anyLang, "ar": anyLang, "zh": anyLang,
-	"ja": anyLang | verbFinal, "ko": anyLang | verbFinal, "hi": anyLang | verbFinal,
+	"nl": 64 | verbFinal, "pl": 128, "tr": 256 | verbFinal, "id": 512, "vi": 1024,
+	"any": anyLang | verbFinal, "ru": anyLang, "uk": anyLang, "ar": anyLang, "zh": anyLang,
+	"ja": anyLang | verbFinal, "ko": anyLang | verbFinal, "hi": anyLang | verbFinal, "fa": anyLang | verbFinal,
 }
 
 const root = 1
