@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
@@ -17,14 +18,15 @@ import (
 
 // Apply applies all ops or none, durably, before it returns. The Result's
 // State is what is on disk, also with an error, so that the caller can show
-// it. Once the write has begun it does not depend on ctx. Errors: *OpError.
+// it. On the target Memory, ops of scope project or session go to the project's
+// file or the session's. Once the write has begun it does not depend on ctx. Errors: *OpError.
 func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Result, error) {
 	clean, cleaned, err := check(ops)
 	if err != nil {
 		st, _ := s.State(ctx, t) // beside the error that matters
 		return Result{State: st}, err
 	}
-	p, err := s.place(t)
+	p, err := s.placeFor(t, by, clean)
 	if err != nil {
 		return Result{State: State{Target: t}}, err
 	}
@@ -191,6 +193,11 @@ func (s *Store) applyOne(p place, doc document.Doc, op Op) (document.Doc, Change
 		return doc, Change{}, err
 	}
 	old := doc.Entries()[i]
+	if !op.NotAfter.IsZero() {
+		if at := s.ledger.Facts(p.file, doc)[i].Updated; at.After(op.NotAfter) {
+			return doc, Change{}, &OpError{Err: ErrLaterEdit, Reason: fmt.Sprintf("the entry was written at %s, after what this edit is about: %q", at.Format(time.RFC3339), old)}
+		}
+	}
 	if op.Action == Remove {
 		return doc.Remove(i), Change{Old: old}, nil
 	}

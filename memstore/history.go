@@ -26,15 +26,16 @@ type Edit struct {
 	Aborted bool     // never reached the disk
 }
 
-// past reads the whole journal: every record that carries a text, oldest
-// first, and which of them never reached the disk.
+// past reads the whole journal: every record of this store's targets that
+// carries a text, oldest first, and which of them never reached the disk.
 func (s *Store) past() (all []journal.Record, aborted map[string]bool, err error) {
 	aborted = make(map[string]bool)
 	err = s.ledger.Log().All(func(r journal.Record) {
 		if r.Kind == journal.Abort {
 			aborted[r.Of] = true
 		}
-		if r.HasText() {
+		if t, ok := s.knows(r.Target); ok && r.HasText() {
+			r.Target = string(t)
 			all = append(all, r)
 		}
 	})
@@ -45,7 +46,7 @@ func (s *Store) past() (all []journal.Record, aborted map[string]bool, err error
 }
 
 // History returns the newest edits first, at most limit (all when 0), of one
-// target or of both when t is "".
+// target or of all when t is "".
 func (s *Store) History(ctx context.Context, t Target, limit int) ([]Edit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -30,12 +30,15 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
-// A Target names one of the curated files.
+// A Target names one of the curated files. See also SessionTarget.
 type Target string
 
 const (
 	Memory Target = "memory" // MEMORY.md: environment, conventions, lessons
 	User   Target = "user"   // USER.md: who the user is and what they prefer
+	// Project is what holds only in Store.Project. Calls reach it by the scope
+	// of their ops.
+	Project Target = "project"
 )
 
 // An Action is what an Op does.
@@ -56,6 +59,11 @@ type Op struct {
 	Confidence Confidence `json:"confidence,omitempty"`
 	Scope      Scope      `json:"scope,omitempty"`
 	Evidence   []string   `json:"evidence,omitempty"` // what it rests on: "<session id>/<message id>"
+
+	// NotAfter, unless zero, refuses a replace or remove with ErrLaterEdit when
+	// the entry it finds was written after: for one that looks back at an old
+	// session and must not undo what is newer.
+	NotAfter time.Time `json:"not_after,omitzero"`
 }
 
 // A Source says where a fact comes from.

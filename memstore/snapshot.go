@@ -20,18 +20,24 @@ type Snapshot struct {
 	FrozenAt time.Time `json:"frozen_at"`
 	Memory   string    `json:"memory"` // the rendered block with upstream's header lines; "" when empty
 	User     string    `json:"user"`
+	Project  string    `json:"project,omitempty"` // the block of the project it was taken in
 	// The entries as they were, unmasked, for the overlay; never shown.
 	MemoryEntries []string `json:"memory_entries"`
 	UserEntries   []string `json:"user_entries"`
+	// Of the project, and which one it was.
+	ProjectEntries []string `json:"project_entries,omitempty"`
+	ProjectKey     string   `json:"project_key,omitempty"`
 	// How full the files were.
 	MemoryChars int `json:"memory_chars"`
 	UserChars   int `json:"user_chars"`
+
+	ProjectChars int `json:"project_chars,omitempty"`
 }
 
-// String is the prompt block: MEMORY, then USER PROFILE; a plain sentence
-// when both are empty. Always the same bytes for the same Snapshot.
+// String is the prompt block: MEMORY, then PROJECT MEMORY, then USER PROFILE; a
+// plain sentence when all are empty. Always the same bytes for the same Snapshot.
 func (s Snapshot) String() string {
-	blocks := slices.DeleteFunc([]string{s.Memory, s.User}, func(b string) bool { return b == "" })
+	blocks := slices.DeleteFunc([]string{s.Memory, s.Project, s.User}, func(b string) bool { return b == "" })
 	if len(blocks) == 0 {
 		return "The memory is empty: nothing has been saved yet."
 	}
@@ -48,7 +54,7 @@ func (s Snapshot) Hash() string {
 // read gives a block that says so: a prompt without memory must not look like
 // an empty memory.
 func (s *Store) Snapshot(ctx context.Context) (Snapshot, error) {
-	snap := Snapshot{FrozenAt: s.now().UTC().Truncate(time.Second)}
+	snap := Snapshot{FrozenAt: s.now().UTC().Truncate(time.Second), ProjectKey: s.Project}
 	for _, b := range []struct {
 		target  Target
 		title   string
@@ -57,8 +63,12 @@ func (s *Store) Snapshot(ctx context.Context) (Snapshot, error) {
 		chars   *int
 	}{
 		{Memory, "MEMORY (your personal notes)", &snap.Memory, &snap.MemoryEntries, &snap.MemoryChars},
+		{Project, "PROJECT MEMORY (this project only)", &snap.Project, &snap.ProjectEntries, &snap.ProjectChars},
 		{User, "USER PROFILE (who the user is)", &snap.User, &snap.UserEntries, &snap.UserChars},
 	} {
+		if b.target == Project && s.Project == "" {
+			continue
+		}
 		st, err := s.State(ctx, b.target)
 		if ctx.Err() != nil {
 			return Snapshot{}, ctx.Err()
@@ -110,13 +120,22 @@ type Overlay struct {
 }
 
 // Overlay compares the files with snap. Entries that the scanner blocks are
-// masked as in a snapshot. Targets without a difference are left out.
+// masked as in a snapshot. Targets without a difference are left out. What the
+// session has kept for itself counts as added.
 func (s *Store) Overlay(ctx context.Context, snap Snapshot) ([]Overlay, error) {
 	var all []Overlay
-	for _, o := range []struct {
+	type compared struct {
 		target Target
 		was    []string
-	}{{Memory, snap.MemoryEntries}, {User, snap.UserEntries}} {
+	}
+	targets := []compared{{Memory, snap.MemoryEntries}, {User, snap.UserEntries}}
+	if s.Project != "" && s.Project == snap.ProjectKey {
+		targets = append(targets, compared{Project, snap.ProjectEntries})
+	}
+	if snap.Session != "" {
+		targets = append(targets, compared{SessionTarget(snap.Session), nil})
+	}
+	for _, o := range targets {
 		st, err := s.State(ctx, o.target)
 		if err != nil {
 			return nil, err

@@ -18,9 +18,17 @@ import (
 // A Store edits the curated memory of one home. Safe for concurrent use by
 // goroutines and processes. Set the fields before first use.
 type Store struct {
-	MemoryLimit int              // code points; 2200 when 0
-	UserLimit   int              // code points; 1375 when 0
-	Now         func() time.Time // time.Now when nil
+	MemoryLimit  int              // code points; 2200 when 0
+	UserLimit    int              // code points; 1375 when 0
+	ProjectLimit int              // code points; 1100 when 0
+	Now          func() time.Time // time.Now when nil
+
+	// Project is the key of the project whose memory the target Project is; ""
+	// when there is none. User is who has a USER.md of their own; "" for the
+	// home's. Edits, history and proposals of other projects and users are
+	// invisible to this store.
+	Project string
+	User    string
 
 	home   string
 	ledger *ledger.Ledger
@@ -47,34 +55,6 @@ func (s *Store) now() time.Time {
 		return s.Now()
 	}
 	return time.Now()
-}
-
-// A place is where a target lives.
-type place struct {
-	target Target
-	name   string // of the file, for messages
-	file   ledger.File
-	limit  int
-}
-
-func (s *Store) place(t Target) (place, error) {
-	limit := func(set, otherwise int) int {
-		if set > 0 {
-			return set
-		}
-		return otherwise
-	}
-	p := place{target: t}
-	switch t {
-	case Memory:
-		p.name, p.limit = "MEMORY.md", limit(s.MemoryLimit, 2200)
-	case User:
-		p.name, p.limit = "USER.md", limit(s.UserLimit, 1375)
-	default:
-		return p, &OpError{Err: ErrInvalid, Op: -1, Reason: fmt.Sprintf("target %q is neither %q nor %q", t, Memory, User)}
-	}
-	p.file = ledger.File{Target: string(t), Path: filepath.Join(s.home, "memories", p.name)}
-	return p, nil
 }
 
 func (s *Store) own(name ...string) string {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
 )
 
@@ -383,7 +384,7 @@ func TestAnySequence(t *testing.T) {
 		}
 		return strings.Join(b, " ")
 	}
-	var acknowledged []string
+	var acknowledged, made []string
 	for range 300 {
 		before := read(t, s)
 		if rng.IntN(12) == 0 {
@@ -405,6 +406,22 @@ func TestAnySequence(t *testing.T) {
 			if c.New != "" {
 				acknowledged = append(acknowledged, c.New)
 			}
+		}
+		if res.EditID != "" {
+			made = append(made, res.EditID)
+		}
+		if len(made) > 0 && rng.IntN(6) == 0 { // an older one: no entry that it did not bring may go
+			id := made[rng.IntN(len(made))]
+			before := document.EntriesOf([]byte(read(t, s)))
+			edit := history(t, s)[slices.IndexFunc(history(t, s), func(e Edit) bool { return e.ID == id })]
+			_, err := s.Undo(context.Background(), Caller{}, id)
+			after := document.EntriesOf([]byte(read(t, s)))
+			for _, e := range before {
+				if !slices.Contains(after, e) && (err != nil || !slices.Contains(edit.Added, e)) {
+					t.Fatalf("undo of %+v took %q away (%v)", edit, e, err)
+				}
+			}
+			continue
 		}
 		if res.EditID != "" && rng.IntN(5) == 0 {
 			undo(t, s, res.EditID)
@@ -495,5 +512,51 @@ func TestAHalfPackedJournalIsReadOnce(t *testing.T) {
 		if h := history(t, s); len(h) != 2 || h[0].Kind != "edit" {
 			t.Errorf("got %+v", h)
 		}
+	}
+}
+
+// #2670: a late look at an old session cannot revert what is newer.
+func TestALateWriterCannotRevertWhatIsNewer(t *testing.T) {
+	s := open(t, "")
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s.Now = func() time.Time { return at }
+	apply(t, s, add("deploys to AWS"))
+	session := at.Add(time.Hour)
+	at = at.Add(2 * time.Hour)
+	apply(t, s, replace("AWS", "deploys to Azure"), add("uses Go"))
+	late := replace("deploys", "deploys to AWS")
+	late.NotAfter = session
+	refused(t, s, ErrLaterEdit, late)
+	apply(t, s, Op{Action: Add, Content: "likes short answers", NotAfter: session})
+}
+
+// #59184: what a replace overwrites is told, and can be put back.
+func TestAReplaceTellsWhatItOverwrote(t *testing.T) {
+	whole := "## Build\n\nmake all\n\n## Test\n\nmake test"
+	s := open(t, whole+"\n§\nb")
+	res := apply(t, s, replace("make all", "## Build\n\nmake"))
+	if res.Changes[0].Old != whole {
+		t.Errorf("told %q", res.Changes[0].Old)
+	}
+	undo(t, s, res.EditID)
+	if got := read(t, s); got != whole+"\n§\nb" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// #66025: writes are seen at once, whatever was frozen before.
+func TestTheLiveStateIsNeverFrozen(t *testing.T) {
+	s := open(t, "")
+	snap, err := s.SessionSnapshot(context.Background(), "codex:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, add("new"))
+	live, err := openHome(t, s.home).State(context.Background(), Memory)
+	if err != nil || len(live.Entries) != 1 {
+		t.Errorf("live: %+v, %v", live, err)
+	}
+	if overlay, err := s.Overlay(context.Background(), snap); err != nil || len(overlay) != 1 || overlay[0].Added[0] != "new" {
+		t.Errorf("overlay: %+v, %v", overlay, err)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
@@ -99,6 +100,11 @@ func (l *Ledger) Look(f File) (v View, err error) {
 	return v, nil
 }
 
+// Facts returns what is known of doc's entries, for a plan.
+func (l *Ledger) Facts(f File, doc document.Doc) []journal.Fact {
+	return l.known.Facts(f.Target, doc, false)
+}
+
 // Lost returns entries that left f without an op, newest first.
 func (l *Ledger) Lost(f File) ([]journal.Loss, error) {
 	v, err := l.Look(f)
@@ -164,7 +170,7 @@ func (l *Ledger) folders(f File) error {
 		if l.made[dir] {
 			continue
 		}
-		if err := durable.MakeFolder(dir, dir == l.Dir); err != nil {
+		if err := durable.MakeFolder(dir, strings.HasPrefix(dir, l.Dir)); err != nil {
 			return fmt.Errorf("make %s: %w", dir, err)
 		}
 		l.made[dir] = true
