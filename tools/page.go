@@ -41,13 +41,13 @@ type strip struct {
 // page shows messages around one (scroll), from one onward (scroll with an
 // offset), or from the start (read).
 func (s *search) page(ctx context.Context, db *transcript.DB, k ask, end tail) (any, error) {
-	end.add("A message that is cut goes on with session_id, around_message_id and offset set to its next_offset")
 	st, err := s.strip(ctx, db, k)
 	if err != nil {
 		return nil, err
 	}
 	p := &page{Success: true, Mode: k.mode, Session: s.about(st.session), Warning: st.warning, Messages: []view{}, tail: end}
-	// The most that next can take, and the numbers, are set aside first.
+	// The most that next can take, the numbers and the hint are set aside first.
+	p.add(cutHint)
 	p.Next = k.goOn(st.session.ID, messageID(1<<62), maxOffset)
 	p.Count, p.MessagesBefore, p.MessagesAfter = maxOffset, maxOffset, maxOffset
 	f := &fitter{search: s, ask: k, st: st, page: p, left: k.detail.budget() - cost(p)}
@@ -58,8 +58,14 @@ func (s *search) page(ctx context.Context, db *transcript.DB, k ask, end tail) (
 		f.forward()
 	}
 	f.finish()
+	if !f.cut {
+		p.Note = end.Note
+	}
 	return p, nil
 }
+
+// cutHint says how to read the rest of a message.
+const cutHint = "A message that is cut goes on with session_id, around_message_id and offset set to its next_offset"
 
 // strip loads what the page may show.
 func (s *search) strip(ctx context.Context, db *transcript.DB, k ask) (strip, error) {
