@@ -308,7 +308,11 @@ func (d *disguiser) alphabet(i, end int) {
 	}
 	text := d.v.Text[i:end]
 	if isASCII(text) {
-		d.copy(i, text)
+		if word := unscramble(text); word != text {
+			d.put(i, word)
+		} else {
+			d.copy(i, text)
+		}
 		return
 	}
 	latin, own, foreign := 0, 0, 0
