@@ -169,11 +169,13 @@ func lonelyLetters(text string, i int) (letters []letter) {
 	return letters
 }
 
-// usualGap returns what stands most often between two of the letters.
+// usualGap returns what stands most often between two of the letters, judged by
+// the first of them.
 func (d *disguiser) usualGap(letters []letter) string {
+	const enough = 64
 	counts := map[string]int{}
 	best := ""
-	for k := range letters[1:] {
+	for k := range letters[1:min(len(letters), enough)] {
 		gap := d.v.Text[letters[k].end:letters[k+1].at]
 		if counts[gap]++; counts[gap] > counts[best] {
 			best = gap

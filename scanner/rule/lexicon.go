@@ -13,8 +13,15 @@ import (
 // number of its node and a byte.
 type lexicon struct {
 	edges  []uint64 // open addressing: the edge, then the node it leads to; 0 is free
-	means  []int32  // by node, from root: its first sense, or 0
+	nodes  []node   // from root
 	senses []sense  // from 1
+}
+
+// A node holds what a walk asks at every byte: what the phrase up to here means
+// and where its edges by * and space lead, or 0.
+type node struct {
+	means       int32
+	star, space uint32
 }
 
 // A concept is the number of a group of words that mean one thing.
@@ -52,7 +59,7 @@ func newLexicon() *lexicon {
 	const edges = 1 << 16
 	return &lexicon{
 		edges:  make([]uint64, edges),
-		means:  make([]int32, root+1, edges/2),
+		nodes:  make([]node, root+1, edges/2),
 		senses: make([]sense, 1, edges/8),
 	}
 }
@@ -65,24 +72,31 @@ func (l *lexicon) add(phrase string, c concept, ls langs) {
 	for i := range len(phrase) {
 		slot := l.slot(at, phrase[i])
 		if l.edges[slot] == 0 {
-			l.edges[slot] = uint64(at<<8|uint32(phrase[i]))<<32 | uint64(len(l.means))
-			l.means = append(l.means, 0)
+			next := uint32(len(l.nodes))
+			l.edges[slot] = uint64(at<<8|uint32(phrase[i]))<<32 | uint64(next)
+			l.nodes = append(l.nodes, node{})
+			switch phrase[i] {
+			case '*':
+				l.nodes[at].star = next
+			case ' ':
+				l.nodes[at].space = next
+			}
 		}
 		at = uint32(l.edges[slot])
 	}
-	for i := l.means[at]; i != 0; i = l.senses[i].next {
+	for i := l.nodes[at].means; i != 0; i = l.senses[i].next {
 		if l.senses[i].concept == c {
 			l.senses[i].langs |= ls
 			return
 		}
 	}
-	l.senses = append(l.senses, sense{c, ls, cancels, l.means[at]})
-	l.means[at] = int32(len(l.senses) - 1)
+	l.senses = append(l.senses, sense{c, ls, cancels, l.nodes[at].means})
+	l.nodes[at].means = int32(len(l.senses) - 1)
 }
 
 // full tells whether the table should be made larger: a fuller one is slow, and
 // a full one would never end a search.
-func (l *lexicon) full() bool { return len(l.means) > len(l.edges)*3/4 }
+func (l *lexicon) full() bool { return len(l.nodes) > len(l.edges)*3/4 }
 
 // slot returns where the edge of node at by b is, or would be.
 func (l *lexicon) slot(at uint32, b byte) uint32 {
@@ -144,7 +158,7 @@ func (w *walker) walk(at uint32, i, tok int32) {
 	t := &w.s.toks[tok]
 	for {
 		if i > t.start {
-			if star := w.lex.step(at, '*'); star != 0 {
+			if star := w.lex.nodes[at].star; star != 0 {
 				w.rest(star, tok)
 			}
 		}
@@ -157,10 +171,10 @@ func (w *walker) walk(at uint32, i, tok int32) {
 			next := &w.s.toks[tok]
 			if t.single {
 				// Between single characters a space is not needed.
-				if sp := w.lex.step(at, ' '); sp != 0 {
+				if sp := w.lex.nodes[at].space; sp != 0 {
 					w.walk(sp, next.start, tok)
 				}
-			} else if at = w.lex.step(at, ' '); at == 0 {
+			} else if at = w.lex.nodes[at].space; at == 0 {
 				return
 			}
 			t, i = next, next.start
@@ -182,7 +196,7 @@ func (w *walker) walk(at uint32, i, tok int32) {
 // rest goes on after a * that took what was left of token tok.
 func (w *walker) rest(star uint32, tok int32) {
 	w.emit(star, tok)
-	sp := w.lex.step(star, ' ')
+	sp := w.lex.nodes[star].space
 	if sp == 0 || int(tok)+1 == len(w.s.toks) || w.s.text[w.s.toks[tok].end] == '\n' {
 		return
 	}
@@ -195,7 +209,7 @@ func (w *walker) emit(at uint32, tok int32) {
 		return
 	}
 next:
-	for n := w.lex.means[at]; n != 0; n = w.lex.senses[n].next {
+	for n := w.lex.nodes[at].means; n != 0; n = w.lex.senses[n].next {
 		s := w.lex.senses[n]
 		// Two stems of one word, from two languages, are one hit.
 		for i := len(w.hits) - 1; i >= 0 && w.hits[i].first == w.first; i-- {

@@ -39,6 +39,10 @@ const (
 // tokenize fills s with the tokens of v. glued lists ranges of the view whose
 // letters are to be read without word boundaries, in order.
 func (s *stream) tokenize(v reading.View, glued [][2]int) {
+	if s.text == nil {
+		s.text = make([]byte, 0, len(v.Text)+len(v.Text)/8)
+		s.toks = make([]token, 0, len(v.Text)/5+8)
+	}
 	s.text, s.toks = s.text[:0], s.toks[:0]
 	var pos, begin, sentence int32
 	between := none
