@@ -1,0 +1,239 @@
+package summarizer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// An Account counts what was spent, stops when the day's budget is, and
+// remembers which endpoints do not answer. Processes that share the file share
+// all three. Set the fields before first use; safe for concurrent use.
+type Account struct {
+	Path        string  // the file; "" keeps everything in memory
+	DailyTokens int64   // most tokens a day, in and out; 0 is no limit
+	DailyCost   float64 // most dollars a day; 0 is no limit
+	Now         func() time.Time
+
+	mu  sync.Mutex
+	own ledger // used when Path is ""
+}
+
+// A Spending is what one task used in a day.
+type Spending struct {
+	Calls        int     `json:"calls"`
+	Failures     int     `json:"failures,omitempty"`
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	Cost         float64 `json:"cost,omitempty"` // dollars, as far as prices are known
+}
+
+// A Health is what is known of one endpoint.
+type Health struct {
+	Failures  int       `json:"failures,omitempty"`  // in a row
+	OpenUntil time.Time `json:"open_until,omitzero"` // not called before
+	LastError string    `json:"last_error,omitempty"`
+}
+
+// A Statement is the account of the present day.
+type Statement struct {
+	Day       string              `json:"day"` // 2006-01-02, local
+	Tasks     map[string]Spending `json:"tasks,omitempty"`
+	Endpoints map[string]Health   `json:"endpoints,omitempty"`
+}
+
+// ledger is the file.
+type ledger struct {
+	Statement
+	// Held is set aside for calls that run; a process that was killed leaves
+	// its part until the next day, which errs on the side of stopping.
+	HeldTokens int64   `json:"held_tokens,omitempty"`
+	HeldCost   float64 `json:"held_cost,omitempty"`
+}
+
+func (a *Account) now() time.Time {
+	if a.Now != nil {
+		return a.Now()
+	}
+	return time.Now()
+}
+
+// Statement returns what was spent today.
+func (a *Account) Statement() (Statement, error) {
+	if a == nil {
+		return Statement{}, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l, err := a.load()
+	return l.Statement, err
+}
+
+// load reads the ledger of today. One that is torn or not there is empty, but
+// not one that cannot be read: that would spend a budget twice.
+func (a *Account) load() (ledger, error) {
+	l := a.own
+	if a.Path != "" {
+		l = ledger{}
+		raw, err := os.ReadFile(a.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return l, fmt.Errorf("account: %w", err)
+		}
+		if err == nil && json.Unmarshal(raw, &l) != nil {
+			return l, fmt.Errorf("account: %s is not JSON; remove it and counting starts anew", a.Path)
+		}
+	}
+	if day := a.now().Format(time.DateOnly); l.Day != day {
+		l = ledger{Statement: Statement{Day: day, Endpoints: l.Endpoints}}
+	}
+	if l.Tasks == nil {
+		l.Tasks = map[string]Spending{}
+	}
+	if l.Endpoints == nil {
+		l.Endpoints = map[string]Health{}
+	}
+	return l, nil
+}
+
+// change edits the ledger while nobody else does.
+func (a *Account) change(ctx context.Context, edit func(*ledger) error) (err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Path != "" {
+		if err := os.MkdirAll(filepath.Dir(a.Path), 0o700); err != nil {
+			return fmt.Errorf("account: %w", err)
+		}
+		lock := flock.New(a.Path + ".lock")
+		if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+			return fmt.Errorf("account: lock: %w", err)
+		}
+		defer func() { err = errors.Join(err, lock.Unlock()) }()
+	}
+	l, err := a.load()
+	if err != nil {
+		return err
+	}
+	refused := edit(&l)
+	return errors.Join(refused, a.save(l))
+}
+
+func (a *Account) save(l ledger) error {
+	if a.Path == "" {
+		a.own = l
+		return nil
+	}
+	raw, err := json.Marshal(l)
+	if err == nil {
+		temp := a.Path + ".new" // one writer at a time: the lock is held
+		if err = os.WriteFile(temp, append(raw, '\n'), 0o600); err == nil {
+			err = os.Rename(temp, a.Path)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	return nil
+}
+
+// A cost is tokens and dollars of one call.
+type cost struct {
+	in, out int64
+	dollars float64
+}
+
+func (t Task) cost(in, out int64) cost {
+	return cost{in, out, (float64(in)*t.InputPrice + float64(out)*t.OutputPrice) / 1e6}
+}
+
+// How long an endpoint is left alone, by failures in a row.
+const (
+	breakAfter  = 3
+	shortBreak  = time.Minute
+	longestRest = 15 * time.Minute
+	// settleTime is how long a call that is over waits for the account.
+	settleTime = 2 * time.Second
+)
+
+// admit sets most aside for a call, unless the endpoint is left alone or the
+// budget does not cover it. Errors: ErrDown, ErrBudget.
+func (a *Account) admit(ctx context.Context, t Task, most cost) error {
+	if a == nil {
+		return nil
+	}
+	return a.change(ctx, func(l *ledger) error {
+		h := l.Endpoints[t.Endpoint()]
+		now := a.now()
+		if now.Before(h.OpenUntil) {
+			return fmt.Errorf("%w until %s: %s", ErrDown, h.OpenUntil.Local().Format("15:04:05"), h.LastError)
+		}
+		tokens, dollars := l.HeldTokens+most.in+most.out, l.HeldCost+most.dollars
+		for _, s := range l.Tasks {
+			tokens += s.InputTokens + s.OutputTokens
+			dollars += s.Cost
+		}
+		if a.DailyTokens > 0 && tokens > a.DailyTokens {
+			return fmt.Errorf("%w: %d tokens a day", ErrBudget, a.DailyTokens)
+		}
+		if a.DailyCost > 0 && dollars > a.DailyCost {
+			return fmt.Errorf("%w: $%.2f a day", ErrBudget, a.DailyCost)
+		}
+		if h.Failures >= breakAfter {
+			h.OpenUntil = now.Add(shortBreak) // this call is the trial; nobody else tries meanwhile
+			l.Endpoints[t.Endpoint()] = h
+		}
+		l.HeldTokens += most.in + most.out
+		l.HeldCost += most.dollars
+		return nil
+	})
+}
+
+// settle replaces what was set aside by what was used. failed is nil for an
+// endpoint that works, whatever it answered; neutral says that nothing was
+// learnt about it.
+func (a *Account) settle(ctx context.Context, t Task, most, used cost, failed error, neutral bool) error {
+	if a == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	return a.change(ctx, func(l *ledger) error {
+		l.HeldTokens = max(0, l.HeldTokens-most.in-most.out)
+		l.HeldCost = max(0, l.HeldCost-most.dollars)
+		s := l.Tasks[t.Name]
+		s.Calls++
+		s.InputTokens += used.in
+		s.OutputTokens += used.out
+		s.Cost += used.dollars
+		if failed != nil {
+			s.Failures++
+		}
+		l.Tasks[t.Name] = s
+		if neutral {
+			return nil
+		}
+		if failed == nil {
+			delete(l.Endpoints, t.Endpoint())
+			return nil
+		}
+		h := l.Endpoints[t.Endpoint()]
+		h.Failures++
+		h.LastError = clip(failed.Error(), 200)
+		if h.Failures >= breakAfter {
+			rest := min(shortBreak<<min(h.Failures-breakAfter, 8), longestRest)
+			if s := (*statusError)(nil); errors.As(failed, &s) {
+				rest = max(rest, min(s.after, longestRest))
+			}
+			h.OpenUntil = a.now().Add(rest)
+		}
+		l.Endpoints[t.Endpoint()] = h
+		return nil
+	})
+}

@@ -1,0 +1,242 @@
+package summarizer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner"
+)
+
+// The wire is our own: the two official SDKs add 26 MB to the program for the
+// two requests that are made here.
+
+// maxAnswer bounds the bytes of an answer.
+const maxAnswer = 1 << 20
+
+var errTooLarge = fmt.Errorf("%w: it is larger than %d bytes", ErrAnswer, maxAnswer)
+
+// post sends body as JSON and decodes the answer into out. It follows no
+// redirect: transcripts go where the user said, and nowhere else.
+func (c *Client) post(ctx context.Context, url string, header http.Header, body map[string]any, out any) error {
+	raw, err := c.encode(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", c.Endpoint(), err)
+	}
+	req.Header = header
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "hermes-mcp")
+	web := *c.web()
+	web.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := web.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask: %w", err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	err = errors.Join(err, res.Body.Close())
+	switch {
+	case res.StatusCode != http.StatusOK:
+		return &statusError{res.StatusCode, retryAfter(res.Header, time.Now()), complaint(answer)}
+	case err != nil:
+		return fmt.Errorf("%w: cut off after %d bytes: %w", ErrAnswer, len(answer), err)
+	case len(answer) > maxAnswer:
+		return errTooLarge
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	return nil
+}
+
+// encode is the request with the user's own fields over ours; a null takes one
+// of ours out.
+func (c *Client) encode(body map[string]any) ([]byte, error) {
+	if len(c.ExtraBody) > 0 {
+		var extra map[string]any
+		if err := json.Unmarshal(c.ExtraBody, &extra); err != nil {
+			return nil, fmt.Errorf("extra_body is not a JSON object: %w", err)
+		}
+		for name, v := range extra {
+			if v == nil {
+				delete(body, name)
+				continue
+			}
+			body[name] = v
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return nil, fmt.Errorf("encode a request: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// complaint is what an endpoint says about an error, for a person.
+func complaint(answer []byte) string {
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var deep struct {
+		Message string `json:"message"`
+	}
+	text := string(answer)
+	if json.Unmarshal(answer, &e) == nil && len(e.Error) > 0 {
+		text = string(e.Error)
+		if json.Unmarshal(e.Error, &deep) == nil && deep.Message != "" {
+			text = deep.Message
+		}
+	}
+	return clip(strings.Join(strings.Fields(scanner.Redact(strings.ToValidUTF8(text, "?"))), " "), 200)
+}
+
+// chat asks an endpoint that speaks OpenAI's chat completions.
+func (c *Client) chat(ctx context.Context, r request) (reply, error) {
+	limit := "max_tokens"
+	if c.BaseURL == "" || strings.Contains(c.BaseURL, "//api.openai.com") {
+		limit = "max_completion_tokens" // OpenAI's newer models refuse the old name, others know only that
+	}
+	body := map[string]any{
+		"model": c.Model, limit: r.maxTokens,
+		"messages": []map[string]string{{"role": "system", "content": r.system}, {"role": "user", "content": r.user}},
+	}
+	if r.tool != nil {
+		body["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{
+			"name": r.tool.name, "description": r.tool.description, "parameters": r.tool.schema,
+		}}}
+	}
+	var got struct {
+		Choices []struct {
+			FinishReason string `json:"finish_reason"`
+			Message      struct {
+				Content   string `json:"content"`
+				Refusal   string `json:"refusal"`
+				ToolCalls []struct {
+					Function struct {
+						Name      string          `json:"name"`
+						Arguments json.RawMessage `json:"arguments"`
+					} `json:"function"`
+				} `json:"tool_calls"`
+			} `json:"message"`
+		} `json:"choices"`
+		Usage struct {
+			PromptTokens     int64   `json:"prompt_tokens"`
+			CompletionTokens int64   `json:"completion_tokens"`
+			Cost             float64 `json:"cost"` // OpenRouter tells
+		} `json:"usage"`
+		Error json.RawMessage `json:"error"` // OpenRouter answers 200 with it
+	}
+	header := http.Header{}
+	if c.APIKey != "" {
+		header.Set("Authorization", "Bearer "+c.APIKey)
+	}
+	err := c.post(ctx, strings.TrimSuffix(c.Endpoint(), "/")+"/chat/completions", header, body, &got)
+	out := reply{in: got.Usage.PromptTokens, out: got.Usage.CompletionTokens, dollars: got.Usage.Cost}
+	switch {
+	case err != nil:
+		return out, err
+	case len(got.Choices) == 0 && len(got.Error) > 0 && string(got.Error) != "null":
+		return out, &statusError{code: http.StatusBadGateway, said: complaint(fmt.Appendf(nil, `{"error":%s}`, got.Error))}
+	case len(got.Choices) == 0:
+		return out, fmt.Errorf("%w: it has no choices", ErrAnswer)
+	}
+	first := got.Choices[0]
+	out.text, out.refused, out.cut = answerOf(first.Message.Content), first.Message.Refusal, first.FinishReason == "length"
+	if first.FinishReason == "content_filter" && out.refused == "" {
+		out.refused = "content filter"
+	}
+	for _, call := range first.Message.ToolCalls {
+		if r.tool != nil && call.Function.Name == r.tool.name {
+			out.calls = append(out.calls, call.Function.Arguments)
+		}
+	}
+	return out, nil
+}
+
+// answerOf is a text without what local models think aloud before it.
+func answerOf(text string) string {
+	for {
+		start := strings.Index(text, "<think>")
+		if start < 0 {
+			return strings.TrimSpace(text)
+		}
+		n := strings.Index(text[start:], "</think>")
+		if n < 0 {
+			return strings.TrimSpace(text[:start])
+		}
+		text = text[:start] + text[start+n+len("</think>"):]
+	}
+}
+
+// anthropicVersion is the version of the API that is spoken.
+const anthropicVersion = "2023-06-01"
+
+// messages asks Anthropic's Messages API, or an endpoint that speaks it.
+func (c *Client) messages(ctx context.Context, r request) (reply, error) {
+	body := map[string]any{
+		"model": c.Model, "max_tokens": r.maxTokens, "system": r.system,
+		"messages": []map[string]string{{"role": "user", "content": r.user}},
+	}
+	if r.tool != nil {
+		body["tools"] = []any{map[string]any{"name": r.tool.name, "description": r.tool.description, "input_schema": r.tool.schema}}
+	}
+	var got struct {
+		StopReason string `json:"stop_reason"`
+		Content    []struct {
+			Type  string          `json:"type"`
+			Text  string          `json:"text"`
+			Name  string          `json:"name"`
+			Input json.RawMessage `json:"input"`
+		} `json:"content"`
+		Usage struct {
+			Input  int64 `json:"input_tokens"`
+			Write  int64 `json:"cache_creation_input_tokens"`
+			Read   int64 `json:"cache_read_input_tokens"`
+			Output int64 `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	header := http.Header{"Anthropic-Version": {anthropicVersion}}
+	if c.APIKey != "" {
+		header.Set("X-Api-Key", c.APIKey)
+	}
+	base := strings.TrimSuffix(strings.TrimSuffix(c.Endpoint(), "/"), "/v1")
+	err := c.post(ctx, base+"/v1/messages", header, body, &got)
+	out := reply{in: got.Usage.Input + got.Usage.Write + got.Usage.Read, out: got.Usage.Output, cut: got.StopReason == "max_tokens"}
+	if err != nil {
+		return out, err
+	}
+	if len(got.Content) == 0 && got.StopReason == "" {
+		return out, fmt.Errorf("%w: it has no content", ErrAnswer)
+	}
+	for _, block := range got.Content {
+		switch {
+		case block.Type == "text":
+			out.text += block.Text
+		case block.Type == "tool_use" && r.tool != nil && block.Name == r.tool.name:
+			out.calls = append(out.calls, block.Input)
+		}
+	}
+	out.text = answerOf(out.text)
+	if got.StopReason == "refusal" {
+		out.refused = or(out.text, "no reason given")
+	}
+	return out, nil
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}
