@@ -139,14 +139,18 @@ func clineSession(path string) transcript.Session {
 			}
 		}
 	}
-	s.ID = Cline{}.Name() + ":" + id
+	prefix := Cline{}.Name() + ":"
+	if s.Surface == "roo" || s.Surface == "kilo" {
+		prefix += s.Surface + "-" // their tasks are numbered like Cline's
+	}
+	s.ID = prefix + id
 	s.Dir, s.Model = first(item.Workspace, item.Cwd, item.Dir), first(item.Model, item.ModelName)
 	s.Title = first(item.Metadata.Title, cutTitle(item.Task))
 	if s.StartedAt = first2(item.Created, moment{parseTime(id)}).Time; s.StartedAt.IsZero() {
 		s.StartedAt = item.TS.Time
 	}
 	if item.Parent != "" {
-		s.ParentID, s.Relation = Cline{}.Name()+":"+string(item.Parent), transcript.Subagent
+		s.ParentID, s.Relation = prefix+string(item.Parent), transcript.Subagent
 	}
 	return s
 }

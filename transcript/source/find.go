@@ -29,6 +29,9 @@ func walk(ctx context.Context, name, root string, match func(path string, d fs.D
 	if err != nil {
 		return nil, missingOK(err)
 	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
 	var found []transcript.File
 	err = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {

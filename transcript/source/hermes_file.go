@@ -33,6 +33,16 @@ type hermesMessage struct {
 	SessionID        word    `json:"session_id"`
 	Platform         string  `json:"platform"`
 	Cwd              string  `json:"cwd"`
+
+	// Of the archival export.
+	Text    string `json:"text"`
+	State   string `json:"state"`
+	Actions []struct {
+		ID     string `json:"action_id"`
+		Exit   *int   `json:"exit_code"`
+		Failed bool   `json:"is_error"`
+		Output string `json:"output_preview"`
+	} `json:"tool_results"`
 }
 
 // compactionHeads begin the summary that stands in for compressed turns.
@@ -81,6 +91,9 @@ func openAICalls(raw rawJSON) []transcript.ToolCall {
 			Arguments rawJSON `json:"arguments"`
 		} `json:"function"`
 		Arguments rawJSON `json:"arguments"`
+		ActionID  string  `json:"action_id"`
+		Tool      string  `json:"tool_name"`
+		ArgsJSON  rawJSON `json:"arguments_json"`
 	}
 	if len(raw) == 0 || decode(raw, &calls) != nil {
 		return nil
@@ -93,6 +106,9 @@ func openAICalls(raw rawJSON) []transcript.ToolCall {
 		}
 		if t.Name == "" {
 			t.Name, t.Args = c.Name, args(c.Arguments)
+		}
+		if t.Name == "" {
+			t.ID, t.Name, t.Args = c.ActionID, c.Tool, args(c.ArgsJSON)
 		}
 		out = append(out, t)
 	}
@@ -127,7 +143,7 @@ func isHermesFile(path string) bool {
 	switch filepath.Ext(path) {
 	case ".json":
 		keys := topKeys(head(path, sniffBytes))
-		return keys["session_id"] && keys["messages"] && (keys["platform"] || keys["session_start"] || keys["model"] || keys["last_updated"])
+		return keys["session_id"] && keys["messages"] && (keys["platform"] || keys["session_start"] || keys["model"] || keys["last_updated"] || keys["producer"])
 	case ".jsonl":
 		vals := headValues(path, 1)
 		if len(vals) == 0 {
@@ -222,6 +238,10 @@ type hermesDocument struct {
 	Parent    string          `json:"parent_session_id"`
 	Cwd       string          `json:"cwd"`
 	Title     string          `json:"title"`
+	Created   moment          `json:"created_at"`
+	RepoCwd   string          `json:"repository_cwd"`
+	RepoRoot  string          `json:"git_repo_root"`
+	Branch    string          `json:"git_branch"`
 	Messages  []hermesMessage `json:"messages"`
 }
 
@@ -257,8 +277,10 @@ func (d hermesDocument) deliver(ctx context.Context, path string, sink transcrip
 		s.Surface = d.Source
 	}
 	if s.StartedAt.IsZero() {
-		s.StartedAt = d.Started.Time
+		s.StartedAt = first2(d.Started, d.Created).Time
 	}
+	s.Dir, s.Branch = first(s.Dir, d.RepoCwd), d.Branch
+	s.Project = first(d.RepoRoot, s.Project)
 	if d.Parent != "" {
 		s.ParentID, s.Relation = hermesID(d.Parent), transcript.Delegate
 	}
@@ -285,7 +307,18 @@ func (h hermesMessage) deliver(session, dir string, n numberer, sink transcript.
 	if s := str(h.Content); s != "" {
 		text = hermesText(s)
 	}
+	if text == "" {
+		text = h.Text
+	}
+	if len(h.Actions) == 1 {
+		h.ToolCallID = h.Actions[0].ID
+		text = first(text, h.Actions[0].Output)
+	}
 	m := h.message(clean(text))
+	if len(h.Actions) == 1 {
+		m.ExitCode, m.IsError = h.Actions[0].Exit, h.Actions[0].Failed
+	}
+	m.Compacted, m.Rewound = h.State == "compacted", h.State == "rewound" || h.State == "inactive"
 	if m.Content == "" && m.Reasoning == "" && len(m.ToolCalls) == 0 && m.Role != transcript.Tool {
 		return nil
 	}

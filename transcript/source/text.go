@@ -88,6 +88,7 @@ var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2
 // parseTime returns the time that s names, zero when it names none. A time
 // without zone is taken as UTC.
 func parseTime(s string) time.Time {
+	s = strings.TrimRight(s, "+- ") // a zone that was cut off
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC()
@@ -102,7 +103,7 @@ func parseTime(s string) time.Time {
 // epoch returns the time f units after 1970; the unit follows from the size.
 func epoch(f float64) time.Time {
 	switch {
-	case !(f > 0) || f > 1e18:
+	case !(f > 0) || f > 9e18:
 		return time.Time{}
 	case f < 1e11:
 		return time.UnixMicro(int64(f * 1e6)).UTC()
