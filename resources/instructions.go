@@ -62,15 +62,15 @@ func Instructions(snap memstore.Snapshot, inject Inject, client string, hooked b
 func say(where string) string { return strings.ReplaceAll(instructionsText, "{where}", where) }
 
 // short is instructions that Claude Code does not cut: a pointer, then USER,
-// then MEMORY, whole entries while they fit.
+// the project's and MEMORY, whole entries while they fit.
 func short(snap memstore.Snapshot) string {
-	users, memories := entries(snap.User), entries(snap.Memory)
-	if len(users)+len(memories) == 0 {
+	users, projects, memories := entries(snap.User), entries(snap.Project), entries(snap.Memory)
+	if len(users)+len(projects)+len(memories) == 0 {
 		return say("Nothing has been saved yet.")
 	}
 	var b strings.Builder
 	b.WriteString(say("What was saved when this session began, as far as it fits here:"))
-	left := add(&b, "USER PROFILE", users) + add(&b, "MEMORY", memories)
+	left := add(&b, "USER PROFILE", users) + add(&b, "PROJECT MEMORY", projects) + add(&b, "MEMORY", memories)
 	if left > 0 {
 		fmt.Fprintf(&b, "%d more: `memory` read", left)
 	}

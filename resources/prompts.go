@@ -3,7 +3,6 @@ package resources
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -48,11 +47,11 @@ func Prompts(store *memstore.Store, snapshot SnapshotFunc, archive func(ctx cont
 		prompt(mcp.NewPrompt("save_memory", mcp.WithPromptTitle("Save to memory"),
 			mcp.WithPromptDescription("Save what this conversation taught before it is lost")),
 			func(ctx context.Context, _ map[string]string) (string, error) {
-				now, err := store.Snapshot(ctx)
+				state, err := live(ctx, store)
 				if err != nil {
-					return "", fmt.Errorf("read the memory: %w", err)
+					return "", err
 				}
-				return fill(saveText, "{guidance}", strings.TrimSpace(guidance), "{state}", now.String()), nil
+				return fill(saveText, "{guidance}", strings.TrimSpace(guidance), "{state}", state), nil
 			}),
 		prompt(mcp.NewPrompt("recall", mcp.WithPromptTitle("Recall a topic"),
 			mcp.WithPromptDescription("What past sessions say about a topic"),
@@ -75,11 +74,15 @@ func Prompts(store *memstore.Store, snapshot SnapshotFunc, archive func(ctx cont
 		prompt(mcp.NewPrompt("review_memory", mcp.WithPromptTitle("Review memory"),
 			mcp.WithPromptDescription("Consolidate the long-term memory and find contradictions")),
 			func(ctx context.Context, _ map[string]string) (string, error) {
-				state, err := dated(ctx, store)
+				state, err := live(ctx, store)
 				if err != nil {
 					return "", err
 				}
-				return fill(reviewText, "{state}", state), nil
+				doubts, err := doubtful(ctx, store)
+				if err != nil {
+					return "", err
+				}
+				return fill(reviewText, "{doubts}", doubts, "{state}", state), nil
 			}),
 	}
 }
@@ -145,30 +148,6 @@ func recalled(ctx context.Context, db *transcript.DB, topic string) (string, err
 	}
 	if b.Len() == 0 {
 		return "Nothing was found.", nil
-	}
-	return strings.TrimSpace(b.String()), nil
-}
-
-// dated lists every entry with the day it was last written.
-func dated(ctx context.Context, store *memstore.Store) (string, error) {
-	var b strings.Builder
-	for _, t := range []memstore.Target{memstore.Memory, memstore.User} {
-		st, err := store.State(ctx, t)
-		if errors.Is(err, memstore.ErrUnreadable) {
-			fmt.Fprintf(&b, "Target %s cannot be read: %v\n\n", t, err)
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("read the memory: %w", err)
-		}
-		fmt.Fprintf(&b, "Target %s, %s:\n", t, st.Usage())
-		for _, e := range st.Entries {
-			fmt.Fprintf(&b, "- [%s] %s\n", e.UpdatedAt.UTC().Format("2006-01-02"), strings.ReplaceAll(e.Shown, "\n", "\n  "))
-		}
-		if len(st.Entries) == 0 {
-			b.WriteString("- nothing saved yet\n")
-		}
-		b.WriteString("\n")
 	}
 	return strings.TrimSpace(b.String()), nil
 }

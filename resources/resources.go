@@ -69,13 +69,10 @@ func Memory(store *memstore.Store, snapshot SnapshotFunc) []server.ServerResourc
 				text, err := overlay(ctx, store, snap)
 				return text, map[string]any{"hash": snap.Hash(), "frozen_at": stamp(snap.FrozenAt)}, err
 			}),
-		resource(liveURI, "memory-live", "MEMORY and USER PROFILE as they are on disk now", markdown,
+		resource(liveURI, "memory-live", "Every entry as it is on disk now, with date and source", markdown,
 			func(ctx context.Context) (string, map[string]any, error) {
-				now, err := store.Snapshot(ctx)
-				if err != nil {
-					return "", nil, fmt.Errorf("read the memory: %w", err)
-				}
-				return now.String(), map[string]any{"hash": now.Hash()}, nil
+				text, err := live(ctx, store)
+				return text, nil, err
 			}),
 	}
 }
@@ -123,10 +120,10 @@ func overlay(ctx context.Context, store *memstore.Store, snap memstore.Snapshot)
 	b.WriteString("Since the snapshot of " + stamp(snap.FrozenAt) + ":\n")
 	for _, o := range all {
 		for _, e := range o.Added {
-			fmt.Fprintf(&b, "\nadded to %s:\n%s\n", o.Target, e)
+			fmt.Fprintf(&b, "\nadded to %s:\n%s\n", label(o.Target), e)
 		}
 		for _, e := range o.Removed {
-			fmt.Fprintf(&b, "\nno longer in %s:\n%s\n", o.Target, e)
+			fmt.Fprintf(&b, "\nno longer in %s:\n%s\n", label(o.Target), e)
 		}
 	}
 	return b.String(), nil

@@ -89,7 +89,7 @@ func TestTheSnapshotStaysWhileTheOverlayAndTheLiveFilesFollow(t *testing.T) {
 	if !strings.Contains(changed, "added to memory:\nPorts are 80xx") || !strings.Contains(changed, "added to user:\nprefers Go") {
 		t.Errorf("overlay: %q", changed)
 	}
-	if live, _ := read(t, all, liveURI); !strings.Contains(live, "Ports are 80xx") || !strings.Contains(live, "USER PROFILE") {
+	if live, _ := read(t, all, liveURI); !strings.Contains(live, "- Ports are 80xx [") || !strings.Contains(live, "Target user, 0% — 10/1,375 chars:") {
 		t.Errorf("live: %q", live)
 	}
 	if text, _ := read(t, all, memoryURI); text != before {
@@ -283,7 +283,7 @@ func TestPromptsCarryTheMemoryAndWhatToDo(t *testing.T) {
 	}{
 		"load_memory":   {nil, []string{snap.String(), "added to user:\nprefers {topic}"}},
 		"save_memory":   {nil, []string{"Save at once", "Deploys run from CI", "prefers {topic}", "operations"}},
-		"review_memory": {nil, []string{"contradict", "Target user", "prefers {topic}", "] Deploys run from CI"}},
+		"review_memory": {nil, []string{"contradict", "Target user", "prefers {topic}", "- Deploys run from CI [", "- nothing\n"}},
 		"recall":        {map[string]string{"topic": "token {found}"}, []string{"say about: token {found}", "codex:abc-1", "Token rotation", "REDACTED"}},
 	} {
 		got := get(name, c.args)
@@ -295,6 +295,10 @@ func TestPromptsCarryTheMemoryAndWhatToDo(t *testing.T) {
 		if strings.Contains(got, secret) || strings.Contains(got, "{state}") || strings.Contains(got, "{guidance}") {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+	remember(t, store, memstore.Memory, "Deploys do not run from CI")
+	if got := get("review_memory", nil); !strings.Contains(got, `in memory: "Deploys run from CI" (`) {
+		t.Errorf("a contradiction: %s", got)
 	}
 	if got := get("recall", nil); !strings.Contains(got, "most recent work") || !strings.Contains(got, "codex:abc-1") {
 		t.Errorf("recall of nothing: %s", got)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -27,6 +28,7 @@ var memorySchema []byte
 type MemoryOptions struct {
 	Caller   func(ctx context.Context) memstore.Caller // who calls now; nil means unknown
 	ReadOnly bool                                      // every edit answers code read_only
+	Approval bool                                      // edits are kept for a person's decision instead of made
 	Enabled  map[memstore.Target]bool                  // nil means both; a disabled one answers code disabled
 	// Snapshot returns the caller's frozen snapshot; read says what changed
 	// since. May be nil.
@@ -65,6 +67,7 @@ type edited struct {
 	Done       bool            `json:"done"`
 	Target     memstore.Target `json:"target"`
 	Message    string          `json:"message"`
+	Scope      memstore.Scope  `json:"scope,omitempty"` // when not global
 	Usage      string          `json:"usage"`
 	Chars      int             `json:"chars"`
 	Limit      int             `json:"limit"`
@@ -74,7 +77,28 @@ type edited struct {
 	ReplacedEntry any       `json:"replaced_entry,omitempty"`
 	RemovedEntry  any       `json:"removed_entry,omitempty"`
 	Cleaned       []finding `json:"cleaned,omitempty"`
-	Note          string    `json:"note"`
+	// Entries that do not go together with what was written, which is told and
+	// not decided.
+	Conflicts []conflict `json:"conflicts,omitempty"`
+	Since     string     `json:"since_snapshot,omitempty"`
+	Note      string     `json:"note"`
+}
+
+// A conflict is an entry that contradicts what was written.
+type conflict struct {
+	Entry     string `json:"entry"`
+	UpdatedAt string `json:"updated_at,omitempty"`
+	Kind      string `json:"kind"` // negated, changed
+}
+
+// A staged is the answer to an edit that waits for a person's yes.
+type staged struct {
+	Success   bool            `json:"success"`
+	Staged    bool            `json:"staged"`
+	Done      bool            `json:"done"`
+	PendingID string          `json:"pending_id"`
+	Target    memstore.Target `json:"target"`
+	Message   string          `json:"message"`
 }
 
 // A finding is what the scanner saw.
@@ -106,12 +130,14 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	switch {
 	case a.wrong != "":
 		return fail(failure{Code: codeInvalid, Error: a.wrong + ". Nothing was changed."})
-	case call.read && call.anyTarget:
+	case call.scope == memstore.SessionOnly && by.Session == "":
+		return fail(failure{Code: codeInvalid, Error: "the session is not known here, so nothing can be kept for it: use scope global or project. Nothing was changed."})
+	case call.read && call.everything:
 		return m.readAll(ctx)
 	case m.disabled(call.target):
 		return fail(failure{Code: codeDisabled, Error: fmt.Sprintf("the target %s is turned off in the configuration of this server. Go on without it.", call.target)})
 	case call.read:
-		return m.read(ctx, call.target)
+		return m.read(ctx, call.file(by))
 	case m.ReadOnly:
 		return fail(failure{Code: codeReadOnly, Error: "this server is read-only: nothing was saved. Reading works. Tell the user if the fact matters."})
 	case ctx.Err() != nil:
@@ -120,12 +146,29 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	// A write that has begun does not depend on whether the client still waits.
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
+	if m.Approval {
+		return m.propose(write, by, call, streak)
+	}
 	res, err := m.store.Apply(write, by, call.target, call.ops...)
 	if err != nil {
 		return m.refused(call, res.State, err, streak)
 	}
 	streak.reset()
-	return succeed(m.accepted(call, res))
+	return succeed(m.accepted(write, call, res))
+}
+
+// propose keeps an edit for a person's decision.
+func (m *memory) propose(ctx context.Context, by memstore.Caller, call edit, s *streak) (*mcp.CallToolResult, error) {
+	p, err := m.store.Propose(ctx, by, call.target, call.ops...)
+	if err != nil {
+		// The state is for the answer only; when it cannot be read either, the
+		// error at hand says more.
+		st, _ := m.store.State(ctx, call.file(by))
+		return m.refused(call, st, err, s)
+	}
+	s.reset()
+	return succeed(staged{Success: true, Staged: true, Done: true, PendingID: p.ID, Target: call.target,
+		Message: "Kept for the user's approval, not saved yet (hermes-mcp memory approve " + p.ID + "). Do not repeat it."})
 }
 
 func (m *memory) disabled(t memstore.Target) bool { return m.Enabled != nil && !m.Enabled[t] }
@@ -143,26 +186,35 @@ func callerKey(ctx context.Context, by memstore.Caller) string {
 
 // An edit is one call as meant.
 type edit struct {
-	target    memstore.Target
-	anyTarget bool // none was named
-	read      bool
-	batch     bool
-	ops       []memstore.Op
+	target     memstore.Target
+	scope      memstore.Scope
+	everything bool // a read of all there is
+	read       bool
+	batch      bool
+	ops        []memstore.Op
+}
+
+// file is the target that the call's scope makes of its target.
+func (e edit) file(by memstore.Caller) memstore.Target {
+	switch {
+	case e.target == memstore.Memory && e.scope == memstore.ProjectOnly:
+		return memstore.Project
+	case e.target == memstore.Memory && e.scope == memstore.SessionOnly && by.Session != "":
+		return memstore.SessionTarget(by.Session)
+	}
+	return e.target
 }
 
 func parseEdit(a *arguments) edit {
 	action, target := a.word("action"), a.word("target")
-	e := edit{target: memstore.Target(target), anyTarget: target == ""}
-	if e.anyTarget {
+	whole := parseOp(a)
+	e := edit{target: memstore.Target(target), scope: whole.Scope}
+	if target == "" {
 		e.target = memstore.Memory
 	}
-	content, oldText := a.text("content", "new_text", "new_content"), a.text("old_text", "old_string")
 	for _, o := range a.objects("operations") {
-		op := memstore.Op{
-			Action:  memstore.Action(o.word("action")),
-			Content: o.text("content", "new_text", "new_content"),
-			OldText: o.text("old_text", "old_string"),
-		}
+		op := parseOp(o)
+		op.Source, op.Confidence, op.Scope = cmp.Or(op.Source, whole.Source), cmp.Or(op.Confidence, whole.Confidence), cmp.Or(op.Scope, whole.Scope)
 		if t := o.word("target"); t != "" && t != string(e.target) {
 			a.refuse("all operations of one call have one target: name it once, beside operations, and use a second call for the other")
 		}
@@ -171,33 +223,52 @@ func parseEdit(a *arguments) edit {
 		}
 		e.ops = append(e.ops, op)
 	}
-	e.batch = len(e.ops) > 0
+	if e.batch = len(e.ops) > 0; e.batch {
+		e.scope = e.ops[0].Scope
+	}
+	single := whole.Content != "" || whole.OldText != ""
 	switch {
 	case e.target != memstore.Memory && e.target != memstore.User:
 		a.refuse("target must be memory or user, not %q", plain.Clip(target, 40))
-	case e.batch && (content != "" || oldText != ""):
+	case e.batch && single:
 		a.refuse("give either one edit or operations, not both: move the edit into operations")
 	case e.batch && action == "read":
 		a.refuse("read and edit in two calls")
 	case e.batch:
-	case action == "read", action == "" && content == "" && oldText == "":
-		e.read = true
+	case action == "read", action == "" && !single:
+		e.read, e.everything = true, target == "" && whole.Scope == ""
 	case action == "":
 		a.refuse("action is missing: say add, replace, remove or read")
 	default:
-		e.ops = []memstore.Op{{Action: memstore.Action(action), Content: content, OldText: oldText}}
+		e.ops = []memstore.Op{whole}
 	}
 	return e
 }
 
+// parseOp reads what makes one edit.
+func parseOp(a *arguments) memstore.Op {
+	return memstore.Op{
+		Action:     memstore.Action(a.word("action")),
+		Content:    a.text("content", "new_text", "new_content"),
+		OldText:    a.text("old_text", "old_string"),
+		Source:     memstore.Source(a.word("source")),
+		Confidence: memstore.Confidence(a.word("confidence")),
+		Scope:      memstore.Scope(a.word("scope")),
+	}
+}
+
 // accepted is the answer to an edit that is on disk.
-func (m *memory) accepted(call edit, res memstore.Result) edited {
+func (m *memory) accepted(ctx context.Context, call edit, res memstore.Result) edited {
 	st := res.State
 	out := edited{
 		Success: true, Done: true, Target: call.target,
 		Usage: st.Usage(), Chars: st.Chars, Limit: st.Limit, EntryCount: len(st.Entries),
 		Cleaned: findings(res.Cleaned),
+		Since:   m.since(ctx),
 		Note:    "This is complete. Do not repeat it.",
+	}
+	if call.scope != memstore.Global {
+		out.Scope = call.scope
 	}
 	replaced, removed := map[string]string{}, map[string]string{}
 	var did []string
@@ -236,10 +307,40 @@ func (m *memory) accepted(call edit, res memstore.Result) edited {
 	if len(res.Cleaned) > 0 {
 		out.Message += " Invisible characters were taken out first, see cleaned."
 	}
-	if st.Limit > 0 && st.Chars*10 >= st.Limit*9 {
+	for _, c := range res.Conflicts {
+		out.Conflicts = append(out.Conflicts, conflict{c.Entry.Shown, stamp(c.Entry.UpdatedAt), string(c.Kind)})
+	}
+	if len(out.Conflicts) > 0 {
+		out.Note += " It contradicts the entries in conflicts: if they are no longer true, replace or remove them; if you do not know, ask the user."
+	}
+	if st.NearlyFull() {
 		out.Note += " It is nearly full: when you next save here, shorten or merge entries in the same call."
 	}
 	return out
+}
+
+// since says in a few words how far the block in the caller's context is
+// behind. It is left out when that is not known.
+func (m *memory) since(ctx context.Context) string {
+	if m.Snapshot == nil {
+		return ""
+	}
+	snap, err := m.Snapshot(ctx)
+	if err != nil {
+		return ""
+	}
+	all, err := m.store.Overlay(ctx, snap)
+	if err != nil {
+		return ""
+	}
+	added, removed := 0, 0
+	for _, o := range all {
+		added, removed = added+len(o.Added), removed+len(o.Removed)
+	}
+	if added+removed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d added, %d removed since the block in your context", added, removed)
 }
 
 // old is the text that an edit took away, so that nothing is lost unseen. One

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,13 +26,23 @@ type reading struct {
 	Lost       []readEntry     `json:"lost,omitempty"`
 	Unusual    []string        `json:"unusual,omitempty"` // in the file, and how it was read
 	Note       string          `json:"note,omitempty"`
-	User       any             `json:"user,omitempty"` // a reading or a failure, when no target was named
+	// The other memories, when no target was named: readings or failures.
+	Project any `json:"project,omitempty"`
+	User    any `json:"user,omitempty"`
 }
 
 type readEntry struct {
-	Text      string `json:"text"`
-	UpdatedAt string `json:"updated_at,omitempty"`
-	Blocked   string `json:"blocked,omitempty"` // the rule because of which the text is masked
+	Text        string   `json:"text"`
+	Source      string   `json:"source"` // "unknown" of what was not written through a tool
+	Confidence  string   `json:"confidence,omitempty"`
+	CreatedAt   string   `json:"created_at,omitempty"`
+	UpdatedAt   string   `json:"updated_at,omitempty"` // the file's time when nothing better is known
+	ConfirmedAt string   `json:"confirmed_at,omitempty"`
+	Session     string   `json:"session_id,omitempty"` // that wrote it
+	Evidence    []string `json:"evidence,omitempty"`
+	Stale       bool     `json:"stale,omitempty"`   // not confirmed for 90 days
+	Blocked     string   `json:"blocked,omitempty"` // the rule because of which the text is masked
+	Restore     string   `json:"restore,omitempty"` // of a lost entry: the edit that brings it back
 }
 
 // changed is what differs from the block in the caller's context.
@@ -52,14 +63,20 @@ func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
 		return m.read(ctx, memstore.Memory)
 	}
 	first, bad := m.look(ctx, memstore.Memory)
-	second, badUser := m.look(ctx, memstore.User)
 	if bad != nil {
 		return fail(bad)
 	}
-	first.User = second
-	if badUser != nil {
-		first.User = badUser
+	beside := func(t memstore.Target) any {
+		r, bad := m.look(ctx, t)
+		if bad != nil {
+			return bad
+		}
+		return r
 	}
+	if m.store.Project != "" {
+		first.Project = beside(memstore.Project)
+	}
+	first.User = beside(memstore.User)
 	return succeed(first)
 }
 
@@ -121,11 +138,20 @@ func (r *reading) compare(ctx context.Context, m *memory, t memstore.Target) err
 }
 
 func readEntries(entries []memstore.Entry) []readEntry {
+	now := time.Now()
 	out := make([]readEntry, 0, len(entries))
 	for _, e := range entries {
-		one := readEntry{Text: e.Shown, Blocked: e.Blocked}
-		if !e.UpdatedAt.IsZero() {
-			one.UpdatedAt = e.UpdatedAt.UTC().Format(time.RFC3339)
+		one := readEntry{
+			Text: e.Shown, Source: cmp.Or(string(e.Source), "unknown"), Confidence: string(e.Confidence),
+			UpdatedAt: stamp(e.UpdatedAt), Session: e.Session, Evidence: e.Evidence,
+			Stale: e.Stale(now), Blocked: e.Blocked, Restore: e.LostBy,
+		}
+		// Said only where they say something else.
+		if !e.CreatedAt.Equal(e.UpdatedAt) {
+			one.CreatedAt = stamp(e.CreatedAt)
+		}
+		if !e.ConfirmedAt.Equal(e.UpdatedAt) {
+			one.ConfirmedAt = stamp(e.ConfirmedAt)
 		}
 		out = append(out, one)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
@@ -23,12 +22,24 @@ type refusal struct {
 	Chars          int             `json:"chars,omitempty"`
 	Limit          int             `json:"limit,omitempty"`
 	ToFree         int             `json:"to_free,omitempty"`
-	Overlapping    []string        `json:"overlapping,omitempty"`
+	Room           []room          `json:"room,omitempty"` // entries that could make room, the most promising first
 	Matches        []string        `json:"matches,omitempty"`
 	CurrentEntries []string        `json:"current_entries,omitempty"`
 	Findings       []finding       `json:"findings,omitempty"`
 	Path           string          `json:"path,omitempty"`
 }
+
+// A room is an entry that could make room.
+type room struct {
+	Entry   string `json:"entry"` // its beginning
+	Frees   int    `json:"frees"` // characters, when it is removed
+	Overlap bool   `json:"overlaps,omitempty"`
+	Stale   bool   `json:"stale,omitempty"` // not confirmed for 90 days
+}
+
+// overlaps is the share of its words that an entry shares with what was to be
+// saved from which on the two are worth merging.
+const overlaps = 0.4
 
 // previewChars is how much of an entry is shown where several are to be told
 // apart.
@@ -63,8 +74,10 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	case errors.Is(op.Err, memstore.ErrFull):
 		r.Code, r.ToFree = codeFull, op.Over
 		r.list(st)
-		r.Overlapping = overlapping(call, st)
-		next = fmt.Sprintf("Free at least %d characters and save in one call of operations: shorten or merge entries of current_entries (overlapping ones first), or remove what is no longer true.", op.Over)
+		for _, e := range op.Room[:min(5, len(op.Room))] {
+			r.Room = append(r.Room, room{plain.Clip(e.Entry.Shown, previewChars), e.Frees, e.Overlap >= overlaps, e.Stale})
+		}
+		next = fmt.Sprintf("Free at least %d characters and save in one call of operations: shorten or merge entries of current_entries (those in room first), or remove what is no longer true.", op.Over)
 	case errors.Is(op.Err, memstore.ErrBlocked):
 		r.Code, r.Findings = codeBlocked, findings(op.Findings)
 		next = "Memory is put into every later prompt, so such text is not kept. Say the fact in other words, or leave it."
@@ -133,46 +146,6 @@ func masked(st memstore.State, entry string) string {
 		}
 	}
 	return entry
-}
-
-// overlapping previews the entries that share most words with what was to be
-// saved: those are the ones to merge it with.
-func overlapping(call edit, st memstore.State) []string {
-	var out []string
-	for _, op := range call.ops {
-		want := words(op.Content)
-		for _, e := range st.Entries {
-			have, shared := words(e.Text), 0
-			for w := range want {
-				if have[w] {
-					shared++
-				}
-			}
-			least := min(len(want), len(have))
-			if shared >= min(2, least) && shared > 0 && 3*shared >= least && len(out) < 5 {
-				out = append(out, plain.Clip(e.Shown, previewChars))
-			}
-		}
-	}
-	return out
-}
-
-// words are the distinct words of s that bear meaning by their length, and the
-// character pairs of scripts without spaces.
-func words(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		r := []rune(w)
-		switch {
-		case unicode.In(r[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-			for i := 0; i+1 < len(r); i++ {
-				set[string(r[i:i+2])] = true
-			}
-		case len(r) > 3:
-			set[w] = true
-		}
-	}
-	return set
 }
 
 // streaks count failures in a row, one streak a session.
