@@ -174,7 +174,7 @@ func (a *app) project(ctx context.Context) (caller.Project, error) {
 	if dir == "" {
 		return caller.Project{}, fmt.Errorf("no working folder: %w", caller.ErrNoProject)
 	}
-	p, err := caller.ProjectOf(dir, a.userHome())
+	p, err := caller.ProjectOf(dir, a.userHome(), a.home.MCP("projects.json"))
 	if err != nil {
 		return caller.Project{}, err
 	}

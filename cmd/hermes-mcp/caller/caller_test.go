@@ -159,7 +159,7 @@ func git(t *testing.T, dir string, args ...string) {
 
 func project(t *testing.T, dir string) Project {
 	t.Helper()
-	p, err := ProjectOf(dir, "/home/nobody")
+	p, err := ProjectOf(dir, "/home/nobody", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestWorktreesSubfoldersAndClonesAreOneProject(t *testing.T) {
 func TestHomeAndRootAreNoProject(t *testing.T) {
 	home := t.TempDir()
 	for _, dir := range []string{home, filepath.VolumeName(home) + string(filepath.Separator)} {
-		if _, err := ProjectOf(dir, home); !errors.Is(err, ErrNoProject) {
+		if _, err := ProjectOf(dir, home, ""); !errors.Is(err, ErrNoProject) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}

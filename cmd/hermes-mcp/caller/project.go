@@ -28,10 +28,11 @@ type Project struct {
 // ErrNoProject is returned for folders that are nobody's project.
 var ErrNoProject = errors.New("no project")
 
-// ProjectOf returns the project that dir belongs to. The user's home folder and
-// a file system's root are none: everything would be one project. Errors:
-// ErrNoProject.
-func ProjectOf(dir, userHome string) (Project, error) {
+// ProjectOf returns the project that dir belongs to. A key made of the root
+// commit is looked up in file, a projects.json that may be missing, before
+// commits are walked. The user's home folder and a file system's root are none:
+// everything would be one project. Errors: ErrNoProject.
+func ProjectOf(dir, userHome, file string) (Project, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return Project{}, fmt.Errorf("project of %s: %w", dir, err)
@@ -42,6 +43,8 @@ func ProjectOf(dir, userHome string) (Project, error) {
 		p.Root, p.From = repo.root, repo.root
 		if url := repo.origin(); url != "" {
 			p.Kind, p.From = "origin", url
+		} else if known, ok := byRoot(file, repo.root); ok && known.Kind == "commit" {
+			p.Kind, p.From = known.Kind, known.From
 		} else if commit := repo.rootCommit(); commit != "" {
 			p.Kind, p.From = "commit", commit
 		}
@@ -55,6 +58,21 @@ func ProjectOf(dir, userHome string) (Project, error) {
 	sum := sha256.Sum256([]byte(p.Kind + " " + p.From))
 	p.Key = hex.EncodeToString(sum[:8])
 	return p, nil
+}
+
+// byRoot finds a known project by its folder. A file that cannot be read knows
+// none; Remember says what is wrong with it.
+func byRoot(file, root string) (Project, bool) {
+	known, err := readProjects(file)
+	if err != nil {
+		return Project{}, false
+	}
+	for _, p := range known {
+		if p.Root == root {
+			return p, true
+		}
+	}
+	return Project{}, false
 }
 
 // Remember keeps p in the file projects.json and returns it as it is known

@@ -113,7 +113,7 @@ func canonicalURL(raw string) string {
 }
 
 // furthest bounds the walk to the root commit.
-const furthest = 10_000
+const furthest = 5_000
 
 // rootCommit returns the id of the first commit, or "" where it can be read
 // neither from loose objects nor from the log of HEAD: packed objects would
