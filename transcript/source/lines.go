@@ -21,9 +21,9 @@ import (
 // counted as bad and reported; the lines after it are read.
 const MaxLine = 64 << 20
 
-// salvageBudget bounds the bytes looked at while searching a broken line for
-// a whole value, so that a hostile line costs little more than its length.
-const salvageBudget = 4 * MaxLine
+// salvageTimes bounds the bytes looked at while searching a broken line for a
+// whole value, in lengths of the line, so that a hostile one costs little more.
+const salvageTimes = 8
 
 const maxSessionsTallied = 256
 
@@ -221,7 +221,7 @@ func splitValues(line []byte) (vals [][]byte, reason string) {
 		return vals, ""
 	}
 	reason = err.Error()
-	budget := salvageBudget
+	budget := salvageTimes*len(line) + 1<<16
 	at := min(brokenAt(err)+1, len(rest))
 	// Where the line just ends too early, a value that reaches its end may be
 	// a part of the torn one: it must have the looks of a record of its own.
