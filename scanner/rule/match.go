@@ -196,10 +196,9 @@ func (t *try) free(h hit) bool {
 	return true
 }
 
-// find tries the expression of r at each of its literals. The expressions
-// stop at the next "<", so that no byte is tried twice.
+// find tries the expression of r at each of its literals.
 func (r *rule) find(text string) (start, end int, ok bool) {
-	const reach = 400 // bytes that one match may span
+	const reach = 80 // bytes that one match may span; more would be slow
 	for _, lit := range r.Lit {
 		for i := 0; ; {
 			j := strings.Index(text[i:], lit)

@@ -144,7 +144,7 @@ func foldPhrase(phrase string) string {
 	for i, part := range parts {
 		lead := i > 0 && strings.HasPrefix(part, " ")
 		trail := i+1 < len(parts) && strings.HasSuffix(part, " ")
-		if part != "@" {
+		if part != "" && sign("a"+part+"a", 1) != len(part) {
 			var s stream
 			s.tokenize(reading.View{Text: part}, nil)
 			part = string(s.text)

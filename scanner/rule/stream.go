@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -52,8 +53,8 @@ func (s *stream) tokenize(v reading.View, glued [][2]int) {
 		}
 		free := len(glued) > 0 && glued[0][0] <= i
 		end, single := word(v.Text, i, free)
-		if end == i && v.Text[i] == '@' && isInner(v.Text, i) {
-			end = i + 1 // an address is a place to send things to
+		if end == i {
+			end += sign(v.Text, i)
 		}
 		if end == i {
 			n, g := punctuation(v.Text, i)
@@ -119,6 +120,20 @@ func word(text string, i int, free bool) (end int, single bool) {
 
 func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == reading.Either
+}
+
+// sign returns how long the sign at i is that counts as a word: the @ of an
+// address, which is a place to send things to, and the beginning of a comment,
+// which is a place to hide them.
+func sign(text string, i int) int {
+	const comment = "<!--"
+	switch {
+	case text[i] == '@' && isInner(text, i):
+		return 1
+	case strings.HasPrefix(text[i:], comment):
+		return len(comment)
+	}
+	return 0
 }
 
 // isInner tells whether byte i stands between two bytes of words.
