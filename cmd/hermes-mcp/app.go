@@ -168,9 +168,8 @@ func (a *app) finder() *caller.Finder {
 	}
 }
 
-// project is the caller's project, kept in projects.json once the home exists.
-func (a *app) project(ctx context.Context) (caller.Project, error) {
-	dir := a.dir()
+// project is that of a folder, kept in projects.json once the home exists.
+func (a *app) project(ctx context.Context, dir string) (caller.Project, error) {
 	if dir == "" {
 		return caller.Project{}, fmt.Errorf("no working folder: %w", caller.ErrNoProject)
 	}

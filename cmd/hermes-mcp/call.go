@@ -64,7 +64,7 @@ func (a *app) runTool(ctx context.Context, tool string, args []byte, how serving
 	}
 	pending := a.pending() // before the call: it makes the archive
 	how.pending = func(context.Context) string { return pending }
-	srv, err := a.server(how)
+	srv, err := a.server(ctx, how)
 	if err != nil {
 		return nil, false, err
 	}

@@ -79,7 +79,7 @@ func (a *app) hook(ctx context.Context, source string) error {
 		if e.Event != sessionStart || a.config.Inject == "off" || a.config.Inject == "instructions" || now.Sub(r.Answered[e.Source]) < once {
 			return
 		}
-		if answer, failed = a.context(ctx, r.ID(), e.Source, !r.Given.IsZero()); failed != nil {
+		if answer, failed = a.context(ctx, r.ID(), e, !r.Given.IsZero()); failed != nil {
 			return
 		}
 		if r.Answered == nil {
@@ -103,16 +103,20 @@ func (a *app) hook(ctx context.Context, source string) error {
 
 // context is what the session is told. given says that its context holds a
 // snapshot already: a resumed session is told only what is newer than that.
-func (a *app) context(ctx context.Context, session, source string, given bool) (string, error) {
-	store, err := a.openStore()
+func (a *app) context(ctx context.Context, session string, e hookEvent, given bool) (string, error) {
+	dir := e.Dir
+	if dir == "" {
+		dir = a.dir()
+	}
+	store, err := a.openStore(ctx, dir)
 	if err != nil {
 		return "", err
 	}
 	var text string
-	if source == "resume" && given {
+	if e.Source == "resume" && given {
 		text, err = news(ctx, store, session)
 	} else {
-		text, err = whole(ctx, store, session, source)
+		text, err = whole(ctx, store, session, e.Source)
 	}
 	if err != nil || text == "" {
 		return "", err

@@ -17,6 +17,7 @@ import (
 type memoryRun struct {
 	*app
 	target string
+	scope  string
 	json   bool
 }
 
@@ -24,29 +25,37 @@ func (a *app) memoryCommand() *cobra.Command {
 	m := &memoryRun{app: a}
 	c := &cobra.Command{Use: "memory", Short: "Show and edit what is remembered", Args: cobra.NoArgs}
 	c.PersistentFlags().StringVar(&m.target, "target", "memory", "memory or user")
+	c.PersistentFlags().StringVar(&m.scope, "scope", "", "project: what holds in this project only")
 	c.PersistentFlags().BoolVar(&m.json, "json", false, "print the result as JSON")
 	limit := 20
 	history := m.sub("history", "Show the edits, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.history(ctx, limit) })
 	history.Flags().IntVar(&limit, "limit", limit, "how many, 0 for all")
 	c.AddCommand(
 		m.sub("add TEXT", "Remember a fact", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-			return m.edit(ctx, map[string]string{"action": "add", "content": args[0]})
+			return m.edit(ctx, map[string]string{"action": "add", "content": args[0], "source": "user_explicit", "confidence": "confirmed"})
 		}),
 		m.sub("replace OLD NEW", "Replace the entry that holds OLD", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
-			return m.edit(ctx, map[string]string{"action": "replace", "old_text": args[0], "content": args[1]})
+			return m.edit(ctx, map[string]string{"action": "replace", "old_text": args[0], "content": args[1], "source": "user_explicit", "confidence": "confirmed"})
 		}),
 		m.sub("remove OLD", "Remove the entry that holds OLD", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 			return m.edit(ctx, map[string]string{"action": "remove", "old_text": args[0]})
 		}),
-		m.sub("list", "Show the entries, of both targets when none is named", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-			return m.list(ctx, !c.PersistentFlags().Changed("target"))
+		m.sub("list", "Show the entries, of every target when none is named", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+			return m.list(ctx, !c.PersistentFlags().Changed("target") && m.scope == "")
 		}),
 		history,
 		m.sub("undo [EDIT]", "Take back an edit, the last one when none is named", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
-			return m.takeBack(ctx, (*memstore.Store).Undo, strings.Join(args, ""))
+			return m.settle(ctx, (*memstore.Store).Undo, strings.Join(args, ""))
 		}),
+		m.sub("pending", "Show the edits that wait for your decision", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.pending(ctx) }),
+		m.sub("approve ID", "Make an edit that waits", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
+			return m.settle(ctx, func(s *memstore.Store, ctx context.Context, _ memstore.Caller, id string) (memstore.Result, error) {
+				return s.Approve(ctx, id)
+			}, args[0])
+		}),
+		m.sub("reject ID", "Drop an edit that waits", cobra.ExactArgs(1), func(ctx context.Context, args []string) error { return m.reject(ctx, args[0]) }),
 		m.sub("restore EDIT", "Put back what an edit removed, or what an editor lost", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-			return m.takeBack(ctx, (*memstore.Store).Restore, args[0])
+			return m.settle(ctx, (*memstore.Store).Restore, args[0])
 		}),
 	)
 	return c
@@ -84,6 +93,9 @@ func (m *memoryRun) tool(ctx context.Context, args map[string]string) (memoryRes
 	var r memoryResult
 	if m.target != "" {
 		args["target"] = m.target
+	}
+	if m.scope != "" {
+		args["scope"] = m.scope
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -130,27 +142,42 @@ func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
 	return nil
 }
 
-// list shows one target, or both when none was named.
-func (m *memoryRun) list(ctx context.Context, both bool) error {
-	if both && m.json {
-		m.target = "" // the tool then shows both in one answer
+// list shows one target, or all that is seen from here when none was named.
+func (m *memoryRun) list(ctx context.Context, all bool) error {
+	if m.json {
+		if all {
+			m.target = "" // the tool then shows everything in one answer
+		}
+		_, err := m.tool(ctx, map[string]string{"action": "read"})
+		return err
 	}
-	targets := []string{m.target}
-	if both && !m.json {
-		targets = []string{string(memstore.Memory), string(memstore.User)}
+	if !all {
+		return m.listOne(ctx)
 	}
-	for _, m.target = range targets {
-		r, err := m.tool(ctx, map[string]string{"action": "read"})
-		if err != nil {
+	for _, m.target = range []string{string(memstore.Memory), string(memstore.User)} {
+		if err := m.listOne(ctx); err != nil {
 			return err
 		}
-		if m.json {
-			continue
-		}
-		fmt.Fprintf(m.out, "%s: %d of %d characters, %s\n", m.target, r.Chars, r.Limit, r.Path)
-		for _, e := range r.Entries {
-			fmt.Fprintf(m.out, "- %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
-		}
+	}
+	if _, err := m.project(ctx, m.dir()); err != nil {
+		return nil // no project, so nothing of its own
+	}
+	m.target, m.scope = string(memstore.Memory), string(memstore.ProjectOnly)
+	return m.listOne(ctx)
+}
+
+func (m *memoryRun) listOne(ctx context.Context) error {
+	r, err := m.tool(ctx, map[string]string{"action": "read"})
+	if err != nil {
+		return err
+	}
+	name := m.target
+	if m.scope != "" {
+		name = m.scope
+	}
+	fmt.Fprintf(m.out, "%s: %d of %d characters, %s\n", name, r.Chars, r.Limit, r.Path)
+	for _, e := range r.Entries {
+		fmt.Fprintf(m.out, "- %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
 	}
 	return nil
 }
@@ -173,7 +200,7 @@ func (m *memoryRun) history(ctx context.Context, limit int) error {
 	if limit < 0 {
 		return usage("--limit %d is negative", limit)
 	}
-	store, err := m.openStore()
+	store, err := m.openStore(ctx, m.dir())
 	if err != nil {
 		return err
 	}
@@ -206,9 +233,9 @@ func (m *memoryRun) history(ctx context.Context, limit int) error {
 	return nil
 }
 
-// takeBack undoes or restores, and says what changed.
-func (m *memoryRun) takeBack(ctx context.Context, do func(*memstore.Store, context.Context, memstore.Caller, string) (memstore.Result, error), id string) error {
-	store, err := m.openStore()
+// settle undoes, restores or approves, and says what changed.
+func (m *memoryRun) settle(ctx context.Context, do func(*memstore.Store, context.Context, memstore.Caller, string) (memstore.Result, error), id string) error {
+	store, err := m.openStore(ctx, m.dir())
 	if err != nil {
 		return err
 	}

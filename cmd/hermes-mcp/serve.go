@@ -95,7 +95,7 @@ func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPSe
 	a.openLog(true)
 	k := a.keeper(settle)
 	how.pending = k.Pending
-	srv, err := a.server(how)
+	srv, err := a.server(ctx, how)
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,17 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/tools"
 )
 
-// openStore returns the curated memory of the home. Nothing is made.
-func (a *app) openStore() (*memstore.Store, error) {
+// openStore returns the curated memory of the home as it is seen from the
+// folder dir, whose project has a memory of its own. Nothing is made.
+func (a *app) openStore(ctx context.Context, dir string) (*memstore.Store, error) {
 	store, err := memstore.Open(a.home.Path)
 	if err != nil {
 		return nil, err
 	}
-	store.MemoryLimit, store.UserLimit = a.config.MemoryLimit, a.config.UserLimit
+	store.MemoryLimit, store.UserLimit, store.ProjectLimit = a.config.MemoryLimit, a.config.UserLimit, a.config.ProjectLimit
+	if p, err := a.project(ctx, dir); err == nil {
+		store.Project = p.Key
+	}
 	return store, nil
 }
 
@@ -75,8 +79,12 @@ type serving struct {
 }
 
 // server wires the rooms into one protocol server. The archive is not opened.
-func (a *app) server(how serving) (*server.MCPServer, error) {
-	store, err := a.openStore()
+func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error) {
+	dir := a.dir()
+	if how.remote {
+		dir = ""
+	}
+	store, err := a.openStore(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -90,17 +98,16 @@ func (a *app) server(how serving) (*server.MCPServer, error) {
 			name, ver := serve.ClientName(ctx)
 			return memstore.Caller{Session: how.who(ctx).ID, Client: strings.TrimSpace(name + " " + ver), Origin: how.origin}
 		},
-		// Without a queue of pending edits, an edit that must wait for a person
-		// is not made at all.
-		ReadOnly: how.readOnly || (a.config.WriteApproval && how.origin != originCLI),
+		ReadOnly: how.readOnly,
+		Approval: a.config.WriteApproval && how.origin != originCLI, // a person needs nobody's yes
 		Enabled:  map[memstore.Target]bool{memstore.Memory: a.config.MemoryEnabled, memstore.User: a.config.UserEnabled},
 		Snapshot: frozen.snapshot,
 	}
 	search := tools.SearchOptions{
 		Live: func(ctx context.Context) []string { return how.who(ctx).Live },
 		Project: func(ctx context.Context) string {
-			p, err := a.project(ctx)
-			if err != nil || how.remote {
+			p, err := a.project(ctx, dir)
+			if err != nil {
 				return "" // the tool says that there is no project
 			}
 			return p.Root

@@ -38,7 +38,7 @@ func (a *app) statusCommand() *cobra.Command {
 
 // subject is this home, to be looked at.
 func (a *app) subject(ctx context.Context, now caller.Current) (health.Subject, error) {
-	store, err := a.openStore()
+	store, err := a.openStore(ctx, a.dir())
 	if err != nil {
 		return health.Subject{}, err
 	}
@@ -47,7 +47,7 @@ func (a *app) subject(ctx context.Context, now caller.Current) (health.Subject, 
 		Archive: a.archive.path, Pending: a.pending(), Sources: source.All(), Places: a.places(),
 		Clients: a.clientPlace(), HookFile: a.hookFile(),
 	}
-	if p, err := a.project(ctx); err == nil {
+	if p, err := a.project(ctx, a.dir()); err == nil {
 		s.Project = &p
 	}
 	if a.archive.exists() {

@@ -10,7 +10,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
-	"github.com/hermes-mcp/hermes-mcp/memstore"
 )
 
 // A Verdict of one check.
@@ -113,9 +112,8 @@ func checkLock(path string, add addCheck) {
 const nearlyFull = 90
 
 func (s Subject) checkMemory(ctx context.Context, add addCheck) {
-	for _, t := range []memstore.Target{memstore.Memory, memstore.User} {
-		s := s.target(ctx, t)
-		name := string(t)
+	for _, s := range s.targets(ctx) {
+		name := string(s.Target)
 		switch {
 		case s.Error != "":
 			add(name, Bad, "%s", s.Error)

@@ -4,6 +4,7 @@ package health
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
@@ -91,7 +92,7 @@ func (s Subject) Report(ctx context.Context) Report {
 		Version: s.Version, Home: s.Home.Path, HomeFrom: s.Home.From, Profile: s.Home.Profile,
 		Session: s.Session.ID, Live: s.Session.Live, FoundBy: s.Session.How, Project: s.Project, Provider: "none",
 		Settings: map[string]From{}, Inert: s.Config.Inert, Config: s.Problems,
-		Memory: []Target{s.target(ctx, memstore.Memory), s.target(ctx, memstore.User)}, Archive: s.archive(ctx),
+		Memory: s.targets(ctx), Archive: s.archive(ctx),
 	}
 	if r.Live == nil {
 		r.Live = []string{}
@@ -102,13 +103,28 @@ func (s Subject) Report(ctx context.Context) Report {
 	for key, from := range s.Config.Origins {
 		r.Settings[key] = From{from}
 	}
-	if s.Config.WriteApproval {
-		r.Notes = append(r.Notes, "memory.write_approval is on: clients cannot edit the memory, only hermes-mcp memory can")
+	waiting, err := s.Store.Proposals(ctx)
+	if err != nil {
+		r.Notes = append(r.Notes, "edits that wait: "+err.Error())
+	}
+	if n := len(waiting); n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d edits of the memory wait for your decision: hermes-mcp memory pending", n))
 	}
 	if s.Home.Warning != "" {
 		r.Notes = append(r.Notes, s.Home.Warning)
 	}
 	return r
+}
+
+// targets looks at every curated file that is seen from here.
+func (s Subject) targets(ctx context.Context) []Target {
+	all := []Target{s.target(ctx, memstore.Memory), s.target(ctx, memstore.User)}
+	if s.Store.Project != "" {
+		if p := s.target(ctx, memstore.Project); p.Entries > 0 || p.Error != "" {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 func (s Subject) target(ctx context.Context, t memstore.Target) Target {

@@ -26,6 +26,7 @@ import (
 type Config struct {
 	MemoryLimit    int // code points of MEMORY.md
 	UserLimit      int // code points of USER.md
+	ProjectLimit   int // code points of a project's MEMORY.md
 	MemoryEnabled  bool
 	UserEnabled    bool
 	Inject         string // auto, instructions, hook, off
@@ -71,6 +72,8 @@ var All = []Setting{
 		Meaning: "budget of MEMORY.md, in characters", put: number(1, 1_000_000, func(c *Config) *int { return &c.MemoryLimit })},
 	{Key: "memory.user_char_limit", Flag: "user-char-limit", Env: "HERMES_MCP_USER_CHAR_LIMIT", Type: "number", Default: "1375", Hermes: true,
 		Meaning: "budget of USER.md, in characters", put: number(1, 1_000_000, func(c *Config) *int { return &c.UserLimit })},
+	{Key: "memory.project_char_limit", Flag: "project-char-limit", Env: "HERMES_MCP_PROJECT_CHAR_LIMIT", Type: "number", Default: "1100",
+		Meaning: "budget of a project's own MEMORY.md, in characters", put: number(1, 1_000_000, func(c *Config) *int { return &c.ProjectLimit })},
 	{Key: "memory.memory_enabled", Flag: "memory-enabled", Env: "HERMES_MCP_MEMORY_ENABLED", Type: "true/false", Default: "true", Hermes: true,
 		Meaning: "whether MEMORY.md is offered", put: truth(func(c *Config) *bool { return &c.MemoryEnabled })},
 	{Key: "memory.user_profile_enabled", Flag: "user-profile-enabled", Env: "HERMES_MCP_USER_PROFILE_ENABLED", Type: "true/false", Default: "true", Hermes: true,
@@ -79,7 +82,6 @@ var All = []Setting{
 		Meaning: "how the snapshot reaches the prompt", put: choice(func(c *Config) *string { return &c.Inject }, "auto", "instructions", "hook", "off")},
 	{Key: "memory.write_approval", Flag: "write-approval", Env: "HERMES_MCP_WRITE_APPROVAL", Type: "true/false", Default: "false", Hermes: true,
 		Meaning: "edits by a model wait for a person", put: truth(func(c *Config) *bool { return &c.WriteApproval })},
-	{Key: "memory.project_char_limit", Type: "number", Default: "1100", Inert: true, Meaning: "budget of a project's MEMORY.md, in characters"},
 	{Key: "memory.nudge_interval", Type: "number", Default: "10", Inert: true, Meaning: "turns without a memory write before a review"},
 	{Key: "memory.flush_min_turns", Type: "number", Default: "6", Inert: true, Meaning: "turns below which a session is not flushed"},
 	{Key: "memory.scan", Type: "text", Default: "strict", Inert: true, Meaning: "how strictly memory is scanned"},
