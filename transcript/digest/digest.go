@@ -35,19 +35,21 @@ type Command struct {
 	MessageID string `json:"message_id"`
 }
 
-// What was done to a file. Of several the strongest is told.
+// What was done to a file.
 const (
 	Read   = shell.Read
 	Edit   = shell.Edit
-	Create = shell.Create
+	Write  = shell.Write
 	Delete = shell.Delete
 )
 
-// A File is one that a tool or command read or changed, without failing.
+// A File is one that a tool or command read or changed, without failing. It is
+// told once for each thing done to it.
 type File struct {
 	Path      string `json:"path"`
-	Action    string `json:"action"` // Read, Edit, Create or Delete
-	MessageID string `json:"message_id"`
+	Action    string `json:"action"`        // Read, Edit, Write or Delete
+	Via       string `json:"via,omitempty"` // "shell" when a command line did it
+	MessageID string `json:"message_id"`    // the first time
 }
 
 // A Problem is something that went wrong, and what was done before the same
@@ -117,7 +119,7 @@ func (all Facts) within(room int, f focus) (Facts, int) {
 	var kept Facts
 	left := room
 	kept.Commands, left = fit(all.Commands, left, shareCommands, func(c Command) (int, bool) { return runes(c.Command), f.hits(c.Command) })
-	kept.Files, left = fit(all.Files, left, shareFiles, func(x File) (int, bool) {
+	kept.Files, left = fit(touched(all.Files), left, shareFiles, func(x File) (int, bool) {
 		return runes(x.Path) + runes(x.Action), x.Action != Read || f.hits(x.Path)
 	})
 	kept.Errors, left = fit(all.Errors, left, shareErrors, func(p Problem) (int, bool) { return runes(p.Error) + runes(p.Fix), p.Fix != "" || f.hits(p.Error) })
@@ -125,6 +127,21 @@ func (all Facts) within(room int, f focus) (Facts, int) {
 	kept.Open, left = fit(all.Open, left, shareOpen, func(l Line) (int, bool) { return runes(l.Text), true })
 	kept.URLs, left = fit(all.URLs, left, 100, func(l Line) (int, bool) { return runes(l.Text), f.hits(l.Text) })
 	return kept, room - left
+}
+
+// touched leaves out that a file was read when it was changed too.
+func touched(files []File) []File {
+	changed := map[string]bool{}
+	for _, f := range files {
+		changed[f.Path] = changed[f.Path] || f.Action != Read
+	}
+	var out []File
+	for _, f := range files {
+		if f.Action != Read || !changed[f.Path] {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // fit keeps what goes into a share of the room: first what is preferred, then

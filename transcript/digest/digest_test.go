@@ -107,19 +107,19 @@ func TestFilesOfToolsAndShells(t *testing.T) {
 		{"read", "Read", `{"file_path":"/w/app/a.go"}`, false, []string{"read /w/app/a.go @1"}},
 		{"edit", "Edit", `{"file_path":"a.go","old_string":"x"}`, false, []string{"edit a.go @1"}},
 		{"failed edit", "Edit", `{"file_path":"a.go"}`, true, nil},
-		{"write", "write_to_file", `{"path":"b.go","content":""}`, false, []string{"create b.go @1"}},
+		{"write", "write_to_file", `{"path":"b.go","content":""}`, false, []string{"write b.go @1"}},
 		{"delete", "delete_file", `{"target_file":"c.go"}`, false, []string{"delete c.go @1"}},
 		{"one tool for all, viewing", "developer__text_editor", `{"command":"view","path":"d.go"}`, false, []string{"read d.go @1"}},
 		{"one tool for all, replacing", "str_replace_editor", `{"command":"str_replace","path":"d.go"}`, false, []string{"edit d.go @1"}},
 		{"a URI", "readFile", `{"uri":"file:///w/e.go"}`, false, []string{"read /w/e.go @1"}},
 		{"a patch", "apply_patch", `{"input":"*** Begin Patch\n*** Add File: n.go\n+x\n*** Update File: u.go\n*** Move to: m.go\n*** Delete File: d.go\n*** End Patch"}`, false,
-			[]string{"create n.go @1", "edit u.go @1", "create m.go @1", "delete d.go @1"}},
+			[]string{"write n.go @1", "edit u.go @1", "write m.go @1", "delete d.go @1"}},
 		{"a patch through the shell", "shell", `{"command":["bash","-lc","apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: u.go\n*** End Patch\nEOF"]}`, false, []string{"edit u.go @1"}},
-		{"redirections", "Bash", `{"command":"echo hi > out.txt 2>&1; date >> log.txt; make 2>err.log >/dev/null"}`, false, []string{"create out.txt @1", "edit log.txt @1"}},
-		{"a here-document", "Bash", `{"command":"cat > conf.yml <<'EOF'\na: > not.txt\nEOF\nrm old.yml"}`, false, []string{"create conf.yml @1", "delete old.yml @1"}},
+		{"redirections", "Bash", `{"command":"echo hi > out.txt 2>&1; date >> log.txt; make 2>err.log >/dev/null"}`, false, []string{"write out.txt @1", "edit log.txt @1"}},
+		{"a here-document", "Bash", `{"command":"cat > conf.yml <<'EOF'\na: > not.txt\nEOF\nrm old.yml"}`, false, []string{"write conf.yml @1", "delete old.yml @1"}},
 		{"reading by shell", "exec_command", `{"cmd":"cd /src && sed -n '1,20p' main.go | head -n 5 && cat 'with space.md' $HOME/x *.go"}`, false, []string{"read /src/main.go @1", "read /src/with space.md @1"}},
 		{"editing by shell", "Bash", `{"command":"sed -i 's/a/b/' x.go && mv old.go new.go && touch t && rm -rf dir && cp a.go b.go"}`, false,
-			[]string{"edit x.go @1", "delete old.go @1", "create new.go @1", "create t @1", "create b.go @1"}},
+			[]string{"edit x.go @1", "delete old.go @1", "write new.go @1", "write t @1", "write b.go @1"}},
 		{"a folder is no file", "Read", `{"path":"src/"}`, false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,13 +130,13 @@ func TestFilesOfToolsAndShells(t *testing.T) {
 	}
 }
 
-func TestTheStrongestActionOnAFileIsTold(t *testing.T) {
+func TestAFileIsToldOncePerAction(t *testing.T) {
 	var s session
 	s.call("", "Read", `{"file_path":"/w/app/other.go"}`, "x", -1, false)
 	s.call("", "Read", `{"file_path":"/w/app/a.go"}`, "x", -1, false)
 	s.call("", "Edit", `{"file_path":"a.go"}`, "ok", -1, false)
 	s.call("", "Read", `{"file_path":"a.go"}`, "x", -1, false)
-	same(t, "files", filesOf(Extract(s)), []string{"edit /w/app/a.go @5", "read /w/app/other.go @1"})
+	same(t, "files", filesOf(Extract(s)), []string{"edit a.go @5", "read /w/app/other.go @1", "read /w/app/a.go @3"})
 }
 
 func TestErrorsComeWithWhatHelped(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -46,7 +45,7 @@ type extractor struct {
 	calls   int // tool calls in the session
 	facts   Facts
 	ran     map[string]int // a command's place in facts.Commands
-	touched map[string]int // a file's place in facts.Files
+	touched map[string]int // a file's place in facts.Files, by action and path
 	steps   []step
 }
 
@@ -109,27 +108,24 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 		st.alters = !shell.Looks(cmd)
 		for _, f := range shell.Files(cmd) {
 			if !failed {
-				x.file(m, f.Path, f.Action, dir)
+				x.file(m, f.Path, f.Action, dir, "shell")
 			}
 			st.changes = st.changes || f.Action != Read
 		}
 	case patchTool:
 		st.do, st.say, st.changes = "patch", x.patch(m, a.patch(c.Args), failed, dir), true
 	case readTool, editTool, createTool, deleteTool:
-		action := map[toolKind]string{readTool: Read, editTool: Edit, createTool: Create, deleteTool: Delete}[kind]
+		action := map[toolKind]string{readTool: Read, editTool: Edit, createTool: Write, deleteTool: Delete}[kind]
 		switch a.text("command") { // of tools that do all of it
 		case "view", "read":
 			action = Read
 		case "create", "write":
-			action = Create
-		}
-		if kind == createTool && r != nil && strings.Contains(r.Content, "has been updated") {
-			action = Edit
+			action = Write
 		}
 		paths := a.paths()
 		for _, p := range paths {
 			if !failed {
-				x.file(m, p, action, dir)
+				x.file(m, p, action, dir, "")
 			}
 		}
 		if len(paths) > 0 {
@@ -164,9 +160,8 @@ func (x *extractor) command(m *transcript.Message, cmd string, r *transcript.Mes
 	x.facts.Commands = append(x.facts.Commands, c)
 }
 
-// file notes what was done to one, the strongest of what is known. The path
-// is relative to dir.
-func (x *extractor) file(m *transcript.Message, p, action, dir string) {
+// file notes what was done to one. The path is relative to dir.
+func (x *extractor) file(m *transcript.Message, p, action, dir, via string) {
 	p = strings.TrimPrefix(p, "file://")
 	if p == "" || len(p) > 1024 || strings.ContainsAny(p, "\n*?") || strings.HasSuffix(p, "/") {
 		return
@@ -175,16 +170,13 @@ func (x *extractor) file(m *transcript.Message, p, action, dir string) {
 	if !path.IsAbs(key) && !hasDrive(key) && dir != "" {
 		key = path.Join(strings.ReplaceAll(dir, `\`, "/"), key)
 	}
+	key = action + " " + key
 	i, ok := x.touched[key]
 	if !ok {
 		x.touched[key] = len(x.facts.Files)
-		x.facts.Files = append(x.facts.Files, File{Path: p, Action: action, MessageID: id(*m)})
-		return
-	}
-	have := &x.facts.Files[i]
-	strength := []string{Read, Edit, Create, Delete}
-	if slices.Index(strength, action) > slices.Index(strength, have.Action) || have.Action == Delete && action != Read {
-		have.Action, have.MessageID = action, id(*m)
+		x.facts.Files = append(x.facts.Files, File{Path: p, Action: action, Via: via, MessageID: id(*m)})
+	} else if via == "" {
+		x.facts.Files[i].Via = "" // a tool did it as well
 	}
 }
 
@@ -200,15 +192,15 @@ func (x *extractor) patch(m *transcript.Message, text string, failed bool, dir s
 		p, action := f[4], Edit
 		switch {
 		case f[1] != "":
-			p, action = f[2], map[string]string{"Add": Create, "Update": Edit, "Delete": Delete}[f[1]]
+			p, action = f[2], map[string]string{"Add": Write, "Update": Edit, "Delete": Delete}[f[1]]
 		case f[3] != "":
-			p, action = f[3], Create
+			p, action = f[3], Write
 		}
 		if i == 0 {
 			name += " " + p
 		}
 		if !failed {
-			x.file(m, p, action, dir)
+			x.file(m, p, action, dir, "")
 		}
 	}
 	return name

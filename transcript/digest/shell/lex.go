@@ -12,7 +12,7 @@ type simple struct {
 // A FileAction is a file and what is done to it.
 type FileAction struct {
 	Path   string
-	Action string // Read, Edit, Create or Delete
+	Action string // Read, Edit, Write or Delete
 }
 
 // lex cuts a command line into simple commands. It knows quotes, pipes and
@@ -44,7 +44,7 @@ func (l *lexer) endWord() {
 	l.inWord = false
 	switch l.redirect {
 	case ">", ">|":
-		l.cur.outputs = append(l.cur.outputs, FileAction{w, Create})
+		l.cur.outputs = append(l.cur.outputs, FileAction{w, Write})
 	case ">>":
 		l.cur.outputs = append(l.cur.outputs, FileAction{w, Edit})
 	case "<<":

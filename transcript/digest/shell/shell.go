@@ -15,7 +15,7 @@ import (
 const (
 	Read   = "read"
 	Edit   = "edit"
-	Create = "create"
+	Write  = "write"
 	Delete = "delete"
 )
 
@@ -164,14 +164,14 @@ func fileCommand(w []string) []FileAction {
 		if strings.Contains(flags, "a") {
 			return all(Edit)
 		}
-		return all(Create)
+		return all(Write)
 	case "mv":
 		if len(names) == 2 && !strings.HasSuffix(names[1], "/") && names[1] != "." {
-			return []FileAction{{names[0], Delete}, {names[1], Create}}
+			return []FileAction{{names[0], Delete}, {names[1], Write}}
 		}
 	case "cp":
 		if len(names) == 2 && !strings.ContainsAny(flags, "rR") && !strings.HasSuffix(names[1], "/") && names[1] != "." {
-			return []FileAction{{names[1], Create}}
+			return []FileAction{{names[1], Write}}
 		}
 	}
 	return nil
