@@ -57,7 +57,9 @@ type step struct {
 	failed  bool
 	result  *transcript.Message
 	changes bool // it wrote a file
+	file    string
 	alters  bool // it is a command that does more than look
+	looks   bool // it is a command that only looks
 }
 
 func (x *extractor) message(m *transcript.Message) {
@@ -105,7 +107,8 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 		}
 		x.command(m, cmd, r)
 		st.do, st.say = shell.Program(cmd), cmd
-		st.alters = !shell.Looks(cmd)
+		st.looks = shell.Looks(cmd)
+		st.alters = !st.looks
 		for _, f := range shell.Files(cmd) {
 			if !failed {
 				x.file(m, f.Path, f.Action, dir, "shell")
@@ -129,7 +132,7 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 			}
 		}
 		if len(paths) > 0 {
-			st.do, st.say, st.changes = action+" "+paths[0], action+" "+paths[0], action != Read
+			st.do, st.say, st.changes, st.file = action+" "+paths[0], action+" "+paths[0], action != Read, paths[0]
 		}
 	default:
 		st.do, st.say = c.Name, c.Name

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,9 +28,12 @@ func (x *extractor) problems() []Problem {
 		if e := s.result.ExitCode; harmless[s.do] && (e == nil || *e == 1) {
 			continue
 		}
-		text := errorLine(s.result.Content)
-		if text == "" {
-			continue
+		text, telling := errorLine(s.result.Content)
+		if text == "" || s.looks && !telling {
+			continue // it looked for something that is not there
+		}
+		if e := s.result.ExitCode; !telling && e != nil {
+			text = cut(s.say, errorChars-20) + ": exit status " + strconv.Itoa(*e)
 		}
 		p := Problem{Error: text, MessageID: id(*s.result)}
 		p.Fix, p.FixMessageID = x.fix(i)
@@ -57,11 +61,11 @@ var checks = map[string]bool{"go": true, "npm": true, "npx": true, "pnpm": true,
 // it, or its kin, was called with instead.
 func (x *extractor) fix(i int) (text, message string) {
 	failed := x.steps[i]
-	if failed.do == "" {
+	if failed.do == "" || failed.looks {
 		return "", ""
 	}
 	program, _, _ := strings.Cut(failed.do, " ")
-	change, worked := -1, false
+	change, worked, named := -1, false, false
 	for j := i + 1; j < len(x.steps) && j <= i+maxApart && !worked; j++ {
 		s := x.steps[j]
 		good := s.result != nil && !s.failed && !looksFailed(s)
@@ -71,7 +75,12 @@ func (x *extractor) fix(i int) (text, message string) {
 		case worked && change < 0 && s.alters && !checks[program] && s.say != failed.say:
 			change = j // done differently
 		case worked || !good:
-		case checks[program] && s.changes, !checks[program] && kin == program && s.alters && s.say != failed.say:
+		case checks[program] && s.changes:
+			// The file that the error names is the likelier place.
+			if at := s.file != "" && strings.Contains(failed.result.Content, path.Base(s.file)); at || !named {
+				change, named = j, named || at
+			}
+		case !checks[program] && kin == program && s.alters && s.say != failed.say:
 			change = j
 		}
 	}
@@ -104,9 +113,9 @@ func head(s string) string {
 }
 
 var (
-	telling  = regexp.MustCompile(`(?i)\b(?:error|exception|panic|fatal|failed|failure|cannot|can't|not found|undefined|no such file|denied|refused|timed? ?out|invalid|unexpected|unrecognized|missing)\b`)
+	telling  = regexp.MustCompile(`(?i)\b(?:error|exception|panic|fatal|failed|failure|cannot|can't|not found|undefined|no such file|denied|refused|timed? ?out|invalid|unexpected|unrecognized|missing|issues? found)\b`)
 	noError  = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|\bpassed\b`)
-	exitLine = regexp.MustCompile(`(?i)^(?:error: )?(?:exit code|exit status|process exited|command failed with exit|chunk id|wall time|total output lines|output:)`)
+	exitLine = regexp.MustCompile(`(?i)^(?:error: )?(?:exit code|exit status|process exited|command failed with exit|chunk id|wall time|total output lines|original token count|output:|warning: truncated)`)
 	ansi     = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 )
 
@@ -116,8 +125,9 @@ var precise = regexp.MustCompile(`^\S+[:(]\d+[:,]\d+\)?:|^(?:panic|fatal|error(?
 // noise is what stands around errors and says nothing.
 var noise = regexp.MustCompile(`^(?:===|\[[^\]]*\] \$|[-=_*.]+$)|[{;,]$`)
 
-// errorLine returns the line of an output that tells best what went wrong.
-func errorLine(output string) string {
+// errorLine returns the line of an output that tells best what went wrong, and
+// whether it has the words of an error.
+func errorLine(output string) (line string, says bool) {
 	output = ansi.ReplaceAllString(head(output), "")
 	var first, told, exact, last string
 	for _, l := range strings.Split(output, "\n") {
@@ -140,13 +150,13 @@ func errorLine(output string) string {
 	}
 	switch {
 	case strings.Contains(output, "Traceback (most recent call last)"):
-		return cut(last, errorChars)
+		return cut(last, errorChars), true
 	case exact != "":
-		return cut(exact, errorChars)
+		return cut(exact, errorChars), true
 	case told != "":
-		return cut(told, errorChars)
+		return cut(told, errorChars), true
 	}
-	return cut(first, errorChars)
+	return cut(first, errorChars), false
 }
 
 // maxDecisions is how many decisions are told of one session.
