@@ -60,6 +60,13 @@ func (g *Guard) Drain(ctx context.Context) (delivered int, err error) {
 		return 0, err
 	}
 	return g.box.Deliver(ctx, outbox.Courier{
+		Ready: func(ctx context.Context, first outbox.Item) error {
+			_, s, _ := g.call(first) // an item that cannot be read is told when it is sent
+			if err := g.start(ctx, s); err != nil {
+				return g.outcome(ctx, err)
+			}
+			return nil
+		},
 		Send: g.send,
 		Repeatable: func(it outbox.Item) bool {
 			r, ok := g.p.(Repeater)

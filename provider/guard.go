@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/provider/outbox"
+	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
 // Errors of a Guard.
@@ -104,7 +106,7 @@ func (g *Guard) start(ctx context.Context, s Session) error {
 	select {
 	case g.starting <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("%s is still starting: %w: %w", g.p.Name(), ErrNotTaken, ctx.Err())
+		return &said{g.p.Name() + " is still starting", fmt.Errorf("%w: %w", ErrNotTaken, ctx.Err())}
 	}
 	defer func() { <-g.starting }()
 	g.mu.Lock()
@@ -117,7 +119,7 @@ func (g *Guard) start(ctx context.Context, s Session) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := g.p.Start(ctx, s); err != nil {
-		return fmt.Errorf("%s did not start: %w: %w", g.p.Name(), ErrNotTaken, plainly(err, limit))
+		return &said{g.p.Name() + " did not start: " + plainly(err, limit).Error(), ErrNotTaken}
 	}
 	g.mu.Lock()
 	g.started = true
@@ -143,21 +145,30 @@ func (g *Guard) ask(ctx context.Context, s Session, limit time.Duration, call fu
 	return g.outcome(ctx, err)
 }
 
-// A late error says that the time was up, in words with the limit.
-type late struct {
-	limit time.Duration
+// A said error is one of the provider's in words that may be shown: to a user,
+// and to a model.
+type said struct {
+	words string
 	err   error
 }
 
-func (l *late) Error() string { return fmt.Sprintf("no answer within %s", l.limit) }
-func (l *late) Unwrap() error { return l.err }
+func (s *said) Error() string { return s.words }
+func (s *said) Unwrap() error { return s.err }
 
-// plainly says of an ended context what it means.
+// plainly says in words that may be shown what went wrong in a call that had
+// limit.
 func plainly(err error, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &late{limit, err}
+		return &said{fmt.Sprintf("no answer within %s", limit), err}
 	}
-	return err
+	words := head(strings.Join(strings.Fields(scanner.Redact(scanner.StripFences(err.Error()))), " "), maxError)
+	for _, class := range []error{ErrNotTaken, ErrRejected, ErrNotTaken} { // said by what becomes of it
+		words = strings.TrimPrefix(words, class.Error()+": ")
+	}
+	if found := scanner.Scan(words, scanner.Context); len(found) > 0 {
+		words = "its words were withheld, since they look like an attack on their reader (" + found[0].Rule + ")"
+	}
+	return &said{words, err}
 }
 
 // SystemBlock is the provider's fixed text for the prompt, "" when it has none

