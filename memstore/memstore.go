@@ -3,24 +3,48 @@
 // MEMORY.md (facts of the work) and USER.md (who the user is) hold entries
 // joined by a line with a single §. The format, the lock files and the limits
 // are Hermes Agent's own, so that both programs may edit the same files at the
-// same time, and people may edit them by hand.
+// same time, and people may edit them by hand. Beside them a project, a session
+// and a named user may have a file of their own ([Scope], [Store.User]).
 //
 // # Promises
 //
-// An acknowledged edit survives a kill at any moment: the file is always the
-// old or the new whole one, and the journal holds every text that left it.
-// Bytes of entries that an op does not name never change. A file that cannot
-// be understood is never written over.
+// An acknowledged edit survives a kill at any moment: a file is always the old
+// or the new whole one, and the journal holds every text that left it. Bytes of
+// entries that an op does not name never change. A file that cannot be
+// understood is never written over. What left a file without an op, through an
+// editor that saved a stale buffer for example, is noticed ([Store.Lost]) and
+// can be put back ([Store.Restore]).
+//
+// # Reading files that people edit
+//
+// Any mix of line ends, a byte order mark, blank lines and blanks beside §,
+// empty entries and duplicates are normal and stay as they are. A text without
+// any § line is one entry. [State.Notes] says what was unusual. Only bytes that
+// are not UTF-8, more than 1 MiB, and what is no regular file are refused.
 //
 // # Locking
 //
-// A mutex in the process, then mcp/memory.lock, then the target's own
-// upstream lock (MEMORY.md.lock beside the file). Readers take no lock.
+// A turn in the process, then mcp/memory.lock, then the target's own upstream
+// lock (MEMORY.md.lock beside the file), for at most 10 seconds. Readers take
+// no lock.
+//
+// # Metadata
+//
+// Who said an entry, since when and on what evidence is derived from the
+// journal and keyed by the entry's text, so the files stay plain and survive
+// editing by hand; an entry the journal has not met is dated by its file. The
+// journal is described in package journal; mcp/memory-meta.json only caches
+// what is derived from it.
 //
 // # What is never done
 //
-// No entry is evicted to make room. Nothing is written by opening or reading,
-// except what a first use must create.
+// No entry is evicted to make room, and none is superseded because another
+// contradicts it ([Conflicts] are told). Nothing is written by opening or
+// reading, except the snapshot of a session, which is kept when first asked for.
+//
+// The parts: document reads and splices a file's text, durable replaces files
+// and holds locks, journal remembers, ledger makes edits of these three,
+// conflict compares facts, pending keeps proposals.
 package memstore
 
 import (

@@ -45,10 +45,12 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 		return nil, errors.Join(fmt.Errorf("sync: %w", err), w.abort(rec, staged))
 	}
 	busy := func() {
+		var free sync.WaitGroup
+		free.Go(w.l.free)
 		if meanwhile != nil {
 			meanwhile()
 		}
-		w.l.free()
+		free.Wait()
 	}
 	found, done, err := staged.Replace(w.disk, busy)
 	if errors.Is(err, durable.ErrNoRename) {
