@@ -63,8 +63,10 @@ func citations(sentence string) []int64 {
 // cites. Words about the conversation itself do not count.
 const support = 0.4
 
-// stands tells whether a claim can have come out of the cited text: every
-// name, number and path of it is there, and enough of its other words.
+// Supported tells whether a claim can have come out of text: every number, path
+// and identifier of it is there, and enough of its other words.
+func Supported(claim, text string) bool { return stands(claim, text, nil) }
+
 func stands(claim, cited string, asked map[string]bool) bool {
 	there := terms(cited)
 	all, found := 0, 0
@@ -114,6 +116,7 @@ func allIn(w string, terms map[string]bool) bool {
 var aboutTalk = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`user users assistant agent session conversation asked asks wanted wants said told
+		prefers preferred prefer likes expects uses
 		reported explained suggested proposed decided agreed chose found noted then finally later first after because
 		which that this was were had resolved unresolved remains outcome result cause`) {
 		m[w] = true
