@@ -17,7 +17,7 @@ import (
 const Either = 1
 
 // A View is a text made ready for matching: each
-// character is decomposed for compatibility (as in NFKC, before composition),
+// character is decomposed for compatibility (as in NFKC, but not composed again),
 // folded in case, and bare of accents; invisible characters are gone. Every
 // character maps by itself, so the view of a view is the view, and every byte
 // knows where it comes from.
@@ -91,8 +91,11 @@ func appendFolded(dst []byte, r rune) []byte {
 	if r == utf8.RuneError {
 		return append(dst, "\uFFFD"...)
 	}
-	if r >= 0x3400 && r <= 0x9fff { // ideographs decompose to nothing else
+	switch {
+	case r >= 0x3400 && r <= 0x9fff: // ideographs decompose to nothing else
 		return appendUnfolded(dst, r)
+	case r >= 0xac00 && r <= 0xd7a3: // a Korean syllable stays one
+		return utf8.AppendRune(dst, r)
 	}
 	switch { // "(a)" is one letter here, not a word in brackets
 	case r >= '⒜' && r <= '⒵':
@@ -100,17 +103,10 @@ func appendFolded(dst []byte, r rune) []byte {
 	case r >= '🄐' && r <= '🄩':
 		return append(dst, byte('a'+r-'🄐'))
 	}
-	if s := r - 0xac00; s >= 0 && s < 19*21*28 { // a Korean syllable
-		dst = utf8.AppendRune(dst, 0x1100+s/(21*28))
-		dst = utf8.AppendRune(dst, 0x1161+s/28%21)
-		if t := s % 28; t > 0 {
-			dst = utf8.AppendRune(dst, 0x11a7+t)
-		}
-		return dst
-	}
 	var buf [utf8.UTFMax]byte
 	n := utf8.EncodeRune(buf[:], r)
-	if d := norm.NFKD.Properties(buf[:n]).Decomposition(); d != nil {
+	const sentence = 24 // bytes: what decomposes to more is a phrase in one character
+	if d := norm.NFKD.Properties(buf[:n]).Decomposition(); d != nil && len(d) <= sentence {
 		for len(d) > 0 {
 			dr, n := utf8.DecodeRune(d)
 			dst = appendCased(dst, dr)

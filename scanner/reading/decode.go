@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // An encoded piece of text and what it says.
@@ -32,6 +34,15 @@ func decode(text string) []decoded {
 		i = end
 	}
 	return appendHex(out, text)
+}
+
+// composed joins the letters of Korean syllables that are written apart.
+func composed(text string) []decoded {
+	at := strings.IndexFunc(text, func(r rune) bool { return r >= 0x1100 && r <= 0x11ff })
+	if at < 0 {
+		return nil
+	}
+	return []decoded{{norm.NFC.String(text), at}}
 }
 
 func base64Char(c byte) bool {

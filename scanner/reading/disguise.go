@@ -81,6 +81,7 @@ type disguiser struct {
 	foreign bool // the text is written in another alphabet
 	leet    bool // the text writes digits for letters more often than once or twice
 	b       builder
+	numbers int // up to here no word is spelled out, only numbers
 	glued   [][2]int
 }
 
@@ -99,11 +100,12 @@ type letter struct{ at, end int }
 // unlike most parts two words; without any, they have no boundaries.
 func (d *disguiser) spelled(i int) int {
 	const few, many = 4, 9
-	if i > 0 && isWordAt(d.v.Text, i-1) {
+	if i < d.numbers || i > 0 && isWordAt(d.v.Text, i-1) {
 		return i
 	}
-	letters := lonelyLetters(d.v.Text, i)
+	letters, end := lonelyLetters(d.v.Text, i)
 	if len(letters) < few {
+		d.numbers = end
 		return i
 	}
 	gap := d.usualGap(letters)
@@ -141,10 +143,11 @@ func narrow(gap, usual string) string {
 }
 
 // lonelyLetters returns the letters from i on that have none beside them, or
-// nil when most are digits.
-func lonelyLetters(text string, i int) (letters []letter) {
+// nil when most are digits, and the end of the last.
+func lonelyLetters(text string, i int) (letters []letter, end int) {
 	const widest = 12 // bytes between two of them
 	letterly := 0
+	end = i
 	for j := i; j < len(text); {
 		r, n := utf8.DecodeRuneInString(text[j:])
 		_, leet := leetOf(r)
@@ -156,6 +159,7 @@ func lonelyLetters(text string, i int) (letters []letter) {
 		}
 		letters = append(letters, letter{j, j + n})
 		j += n
+		end = j
 		for k := 0; k < widest && j < len(text) && !isWordAt(text, j); k++ {
 			if _, leet := leetOf(rune(text[j])); leet {
 				break
@@ -164,9 +168,9 @@ func lonelyLetters(text string, i int) (letters []letter) {
 		}
 	}
 	if letterly*2 < len(letters) {
-		return nil
+		return nil, end
 	}
-	return letters
+	return letters, end
 }
 
 // usualGap returns what stands most often between two of the letters, judged by

@@ -22,16 +22,16 @@ func (r Reading) Offset(i int) int {
 func Of(text string) []Reading {
 	plain := Canonical(text)
 	out := []Reading{{View: plain}}
-	add := func(v View, raw string, coded bool, at int) {
-		if d, glued, ok := disguise(v, raw); ok {
-			out = append(out, Reading{d, glued, coded, at})
-		}
+	if u, glued, ok := disguise(plain, text); ok {
+		out = append(out, Reading{u, glued, false, 0})
 	}
-	add(plain, text, false, 0)
-	for _, d := range decode(text) {
+	for _, d := range append(decode(text), composed(text)...) {
 		v := Canonical(d.text)
-		out = append(out, Reading{View: v, coded: true, at: d.at})
-		add(v, d.text, true, d.at)
+		if u, glued, ok := disguise(v, d.text); ok {
+			out = append(out, Reading{u, glued, true, d.at})
+		} else {
+			out = append(out, Reading{View: v, coded: true, at: d.at})
+		}
 	}
 	if v, ok := rotate(plain, text); ok {
 		out = append(out, Reading{View: v})
