@@ -70,6 +70,7 @@ func TestCommandsOfAgentsShells(t *testing.T) {
 		{"of an MCP server", "mcp__shell__run_command", `{"command":"uptime"}`, "", -1, false, []string{"uptime [?] @1"}},
 		{"refused by the user", "Bash", `{"command":"rm -rf /"}`, "The user doesn't want to proceed with this tool use.", -1, true, nil},
 		{"a patch is no command", "shell", `{"command":["apply_patch","*** Begin Patch\n*** Add File: a.go\n*** End Patch"]}`, "", 0, false, nil},
+		{"from a script", "exec", `"const r = await tools.exec_command({\n cmd: \"git status\", workdir: \"/w\"});"`, "{\"exit_code\":0}", -1, false, []string{"git status [0] @1"}},
 		{"another tool", "Grep", `{"pattern":"x"}`, "", -1, false, nil},
 		{"arguments that are no object", "Bash", `"ls"`, "", -1, false, nil},
 	} {

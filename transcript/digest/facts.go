@@ -96,6 +96,7 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 	case shellTool:
 		cmd := a.command()
 		if cmd == "" {
+			x.script(m, c, r)
 			return
 		}
 		if patch, ok := shellPatch(cmd); ok {
@@ -139,6 +140,23 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 	}
 	x.steps = append(x.steps, st)
 }
+
+// script notes the commands that a script for the agent's own tools runs, for
+// agents whose shell is called from code.
+func (x *extractor) script(m *transcript.Message, c transcript.ToolCall, r *transcript.Message) {
+	var code string
+	if json.Unmarshal(c.Args, &code) != nil || refused(r) {
+		return
+	}
+	for _, found := range scripted.FindAllStringSubmatch(code, -1) {
+		var cmd string
+		if json.Unmarshal([]byte(`"`+found[1]+`"`), &cmd) == nil {
+			x.command(m, cmd, r)
+		}
+	}
+}
+
+var scripted = regexp.MustCompile(`\bexec_command\(\s*\{[^{}]*?\b(?:cmd|command)"?\s*:\s*"((?:[^"\\]|\\.)*)"`)
 
 // command notes one that was run.
 func (x *extractor) command(m *transcript.Message, cmd string, r *transcript.Message) {

@@ -1,11 +1,13 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,10 +55,13 @@ var (
 )
 
 // Read implements [transcript.Source].
-func (a Aider) Read(ctx context.Context, f transcript.File, _ transcript.Cursor, _ bool, sink transcript.Sink) error {
+func (a Aider) Read(ctx context.Context, f transcript.File, _ transcript.Cursor, final bool, sink transcript.Sink) error {
 	raw, err := readDocument(f.Path)
 	if err != nil {
 		return fmt.Errorf("read aider history: %w", err)
+	}
+	if !final {
+		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 	}
 	r := aiderReader{sink: sink, path: f.Path}
 	count := 0
@@ -76,11 +81,13 @@ func (a Aider) Read(ctx context.Context, f transcript.File, _ transcript.Cursor,
 }
 
 // aiderReader gathers lines of one speaker. A session is told by when it began
-// and where; two that began in one second are told by their order.
+// and its first line, so that a copy of the file holds the same ones; two that
+// agree in both are told by their order.
 type aiderReader struct {
 	sink   transcript.Sink
 	path   string
 	t      *thread
+	start  string // of a session of which no line was read yet
 	begun  map[string]int
 	role   transcript.Role
 	lines  []string
@@ -92,8 +99,13 @@ type aiderReader struct {
 func (r *aiderReader) line(line string) error {
 	if !r.fenced {
 		if m := aiderStart.FindStringSubmatch(line); m != nil {
-			return r.begin(m[1])
+			err := r.flush()
+			r.start, r.t, r.role, r.fenced = m[1], nil, "", false
+			return err
 		}
+	}
+	if r.start != "" && line != "" {
+		r.begin(line)
 	}
 	if r.t == nil {
 		return nil
@@ -128,32 +140,32 @@ func (r *aiderReader) line(line string) error {
 	return nil
 }
 
-func (r *aiderReader) begin(at string) error {
-	if err := r.flush(); err != nil {
-		return err
-	}
+// begin begins a session with its first line.
+func (r *aiderReader) begin(line string) {
+	at := r.start
+	id := fmt.Sprintf("%s-%x", strings.NewReplacer(" ", "T", ":", "").Replace(at), hashOf(line)>>32)
 	if r.begun == nil {
 		r.begun = map[string]int{}
 	}
-	r.begun[at]++
-	dir := filepath.Dir(r.path)
-	id := fmt.Sprintf("%s-%x", strings.NewReplacer(" ", "T", ":", "").Replace(at), hashOf(filepath.ToSlash(dir))>>32)
-	if n := r.begun[at]; n > 1 {
-		id += fmt.Sprintf("-%d", n)
+	if r.begun[id]++; r.begun[id] > 1 {
+		id += fmt.Sprintf("-%d", r.begun[id])
 	}
 	if t, err := time.ParseInLocation("2006-01-02 15:04:05", at, time.Local); err == nil {
 		r.at = t.UTC()
 	}
-	r.model, r.role, r.fenced = "", "", false
-	r.t = newThread(r.sink, transcript.Session{ID: Aider{}.Name() + ":" + id, Dir: dir, StartedAt: r.at, Surface: "cli", SourcePath: r.path})
-	return nil
+	r.start, r.model = "", ""
+	r.t = newThread(r.sink, transcript.Session{ID: Aider{}.Name() + ":" + id, Dir: filepath.Dir(r.path), StartedAt: r.at, Surface: "cli", SourcePath: r.path})
 }
 
 // edited delivers an edit that aider reports as the call that it was.
 func (r *aiderReader) edited(what, path string) error {
 	name := map[string]string{"Applied edit to": "edit_file", "Creating empty file": "create_file", "Deleted file": "delete_file"}[what]
-	return r.t.send(transcript.Message{Role: transcript.Assistant, Model: r.model, At: r.at, ToolCalls: []transcript.ToolCall{{Name: name, Args: extra(nil, "path", path)}}})
+	return r.t.send(transcript.Message{UID: r.uid(), Role: transcript.Assistant, Model: r.model, At: r.at, ToolCalls: []transcript.ToolCall{{Name: name, Args: extra(nil, "path", path)}}})
 }
+
+// uid makes an id for the next message from its place: the file is only ever
+// added to, and a message that was still growing keeps it.
+func (r *aiderReader) uid() string { return "n" + strconv.Itoa(r.t.count) }
 
 func (r *aiderReader) flush() error {
 	text := strings.TrimSpace(strings.Join(r.lines, "\n"))
@@ -162,7 +174,7 @@ func (r *aiderReader) flush() error {
 	if text == "" || r.t == nil || role == "" {
 		return nil
 	}
-	m := transcript.Message{Role: role, Content: text, At: r.at}
+	m := transcript.Message{UID: r.uid(), Role: role, Content: text, At: r.at}
 	switch {
 	case role == transcript.Assistant:
 		m.Model = r.model

@@ -227,7 +227,10 @@ func readOpenStored(ctx context.Context, f transcript.File, sink transcript.Sink
 		}
 		msgs = append(msgs, m)
 	}
-	if len(msgs) > 0 && storedMessage.MatchString(slash) {
+	if storedMessage.MatchString(slash) {
+		if len(msgs) == 0 {
+			return done(sink, 1, 0)
+		}
 		info.ID = first(msgs[0].Info.SessionID, info.ID)
 	}
 	sort.SliceStable(msgs, func(i, j int) bool { return msgs[i].Info.Time.Created.Before(msgs[j].Info.Time.Created.Time) })
