@@ -36,6 +36,14 @@ type Summary struct {
 	Model string `json:"model"`
 }
 
+// Within is s shortened to whole sentences of at most n characters in all.
+func (s Summary) Within(n int) Summary {
+	if s.Text = within(s.Text, n); s.Text == "" {
+		return Summary{}
+	}
+	return s
+}
+
 // Focus says of each session what it tells about query, at most five of them,
 // several at once. The result has an element for each of found; one that could
 // not be made, or of which no sentence could be kept, is zero. It returns what

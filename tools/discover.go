@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hermes-mcp/hermes-mcp/summarizer"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
@@ -27,6 +28,8 @@ type hit struct {
 	MatchedRole string `json:"matched_role,omitempty"`
 	MatchID     string `json:"match_message_id,omitempty"`
 	Snippet     string `json:"snippet,omitempty"`
+	// Summary stands beside the evidence, never in its place.
+	Summary *summarizer.Summary `json:"summary,omitempty"`
 	evidence
 	BookendStart   []view `json:"bookend_start,omitempty"`
 	Messages       []view `json:"messages,omitempty"`
@@ -70,6 +73,11 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 		f.Truncated = shown < len(hits)
 	}
 	f.Count = shown
+	if k.summarize && shown > 0 {
+		if err := s.summarize(ctx, db, k, f, hits[:shown]); err != nil {
+			return nil, err
+		}
+	}
 	if k.detail != index {
 		s.fill(f, k, loaded)
 	}

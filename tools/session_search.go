@@ -33,6 +33,8 @@ type SearchOptions struct {
 	DefaultProject bool                               // search the caller's project unless told otherwise
 	Redact         bool                               // mask secrets in what leaves the archive
 	Pending        func(ctx context.Context) string   // "" or what is not archived yet, in words
+	Summarize      Summarize                          // asks the auxiliary model; nil when none is named
+	WhenSummarize  string                             // SummarizeOff, SummarizeAlways, else only when a call asks
 }
 
 // SessionSearch is the tool that finds and shows what happened in past sessions.
@@ -86,9 +88,7 @@ func (s *search) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	if s.Pending != nil {
 		end.Pending = plain.Clip(s.Pending(ctx), 300)
 	}
-	if k.summarize {
-		end.add("No auxiliary model is configured, so there are no summaries: what follows is the evidence itself")
-	}
+	k.summarize = s.summaries(k, &end)
 	var out any
 	switch k.mode {
 	case scroll, read:
