@@ -42,7 +42,7 @@ func fencedCommands(text string) []string {
 	return out
 }
 
-var exitForms = regexp.MustCompile(`(?i)(?:^|[\s<(])(?:exit(?:ed with)?(?: exit)?(?: code| status)|process exited with code|exit_code"?):?\s*(-?\d{1,5})\b`)
+var exitForms = regexp.MustCompile(`(?i)(?:^|[\s<("])(?:exit(?:ed with)?(?: exit)?(?: code| status)|process exited with code|exit_code"?):?\s*(-?\d{1,5})\b`)
 
 // toldExit returns the exit status that an output tells at its head or end.
 func toldExit(output string) *int {
