@@ -40,7 +40,7 @@ func corpus(t testing.TB) *DB {
 func TestAnyStringIsAQueryAndFindsWhatItMeans(t *testing.T) {
 	db := corpus(t)
 	for _, c := range []struct{ query, want string }{
-		{"it's", "quote"}, {"gateway/run.py", "quote"}, {"run.py", "quote"}, {`"gateway broke"`, "quote"},
+		{"it's", "quote"}, {"gateway/run.py", "quote"}, {"run.py", "quote"}, {`run.py "run.py"`, "quote"}, {`"parseConfigFile"`, "ident"}, {`"gateway broke"`, "quote"},
 		{"alice@example.com", "mail"}, {"example.com", "mail"}, {"50%", "percent"}, {"#123", "percent"},
 		{`C:\Users\demo`, "windows"}, {"OR OR", "logic"}, {"AND NOT", "logic"}, {`"unbalanced OR parser`, "logic"},
 		{"NEAR(a b)", "near"}, {"🚀 rocket", "emoji"}, {"👩‍👩‍👧 family", "emoji"},

@@ -15,6 +15,7 @@ import (
 const (
 	feedbackFrom  = 5    // sessions whose best passage is read
 	feedbackTerms = 10   // words taken from them
+	feedbackRows  = 6000 // that these may stand in
 	feedbackShare = 0.05 // of the query's weight, together
 )
 
@@ -32,20 +33,18 @@ func (s *search) feedback(ctx context.Context, order []int) error {
 		return err
 	}
 	rows := 0.0
-	for _, i := range order {
-		rows += s.plan.terms[i].df
-	}
 	for _, t := range told {
-		if rows += t.df; min(rows, float64(s.dir.corpus.Turns)) > everyRow {
-			break
+		if min(rows+t.df, float64(s.dir.corpus.Turns)) > feedbackRows {
+			continue
 		}
+		rows += t.df
 		order = append(order, len(s.plan.terms))
 		s.plan.terms = append(s.plan.terms, t)
 	}
 	// Rows of the first answer lack the new terms, so they are asked for again.
 	s.rows, s.hits = nil, nil
 	clear(s.known)
-	e := s.plan.matching(order, nil, false)
+	e := s.plan.matching(order, "")
 	if err := s.titles(ctx, e); err != nil {
 		return err
 	}

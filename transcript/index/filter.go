@@ -19,6 +19,7 @@ type Filter struct {
 // A filter is a Filter in the directory's terms.
 type filter struct {
 	Filter
+	open bool           // leaves out nothing
 	live map[int64]bool // roots
 }
 
@@ -32,6 +33,7 @@ func (f Filter) resolve(d *directory) *filter {
 			r.live[s.root] = true
 		}
 	}
+	r.open = len(f.Sources)+len(f.Roles)+len(f.Live) == 0 && f.Project == "" && f.Since == 0 && f.Until == 0
 	return r
 }
 

@@ -23,13 +23,21 @@ type plan struct {
 type term struct {
 	analysis.Term
 	phrases []string // as MATCH takes them; any of them is the term
+	derived []part   // of a sequence: found from where its words stand
 	df      float64  // messages that hold it, known or estimated
 	similar bool     // stands for a word that is nowhere
+	dear    bool     // asking for it costs the same for one session as for all
 	told    bool     // comes from what the first answer says
 }
 
-// smallArchive is how many turns an archive may have for the characters of a
-// pair to be looked for alone. It finds more, but reads a long list for each.
+// A part is a word of a sequence, and how far from the first it stands.
+type part struct {
+	term   int32
+	offset int32
+}
+
+// smallArchive is how many turns an archive may have for searches that read
+// much for what they find: of the characters of a pair alone, and feedback.
 const smallArchive = 20000
 
 func newPlan(q analysis.Query, turns int) *plan {
@@ -49,8 +57,11 @@ func newPlan(q analysis.Query, turns int) *plan {
 			add(t)
 		}
 	}
+	p.derive()
 	for _, t := range q.Must {
-		if i := add(t); !slices.Contains(p.must, i) {
+		i := add(t)
+		p.terms[i].phrases, p.terms[i].derived = []string{phrase(t)}, nil
+		if !slices.Contains(p.must, i) {
 			p.must = append(p.must, i)
 		}
 	}
@@ -58,6 +69,63 @@ func newPlan(q analysis.Query, turns int) *plan {
 		p.not = append(p.not, phrase(t))
 	}
 	return p
+}
+
+// derive turns the sequences that stand beside their words into something that
+// is found from the words' positions. Asking the index for them too would make
+// it walk the lists of words as common as src and go.
+func (p *plan) derive() {
+	of := make(map[string]int32)
+	for i, t := range p.terms {
+		if len(t.Tokens) == 1 && !t.Prefix {
+			of[t.Tokens[0]] = int32(i)
+		}
+	}
+	for i := range p.terms {
+		t := &p.terms[i]
+		if len(t.Tokens) == 1 {
+			continue
+		}
+		t.phrases = nil
+		for offset, tok := range t.Tokens {
+			if j, ok := of[tok]; ok { // a stop word is not looked for
+				t.derived = append(t.derived, part{j, int32(offset)})
+			}
+		}
+	}
+}
+
+// manyHits is beyond what a message holds that is about what was asked.
+const manyHits = 1000
+
+// sequences appends to hits, of one row and grouped by term, those of derived
+// terms.
+func (p *plan) sequences(hits []rank.Hit) []rank.Hit {
+	n := len(hits)
+	if n > manyHits {
+		return hits
+	}
+	for i, t := range p.terms {
+		if len(t.derived) < 2 {
+			continue
+		}
+		for _, h := range hits[:n] {
+			if h.Term == t.derived[0].term && p.follow(hits[:n], t.derived[1:], h.Pos-t.derived[0].offset) {
+				hits = append(hits, rank.Hit{Term: int32(i), Pos: h.Pos})
+			}
+		}
+	}
+	return hits
+}
+
+// follow tells whether each part has a hit at its place after start.
+func (p *plan) follow(hits []rank.Hit, parts []part, start int32) bool {
+	for _, q := range parts {
+		if !slices.Contains(hits, rank.Hit{Term: q.term, Pos: start + q.offset}) {
+			return false
+		}
+	}
+	return true
 }
 
 // phrase writes a term for MATCH. Tokens hold neither quotes nor spaces.
@@ -75,9 +143,9 @@ type expression struct {
 	owner []int32 // the term of each of the first phrases
 }
 
-// matching writes the expression for rows that hold any of terms and, where led
-// is not empty, one of the led terms, or all of them when every is true.
-func (p *plan) matching(terms, led []int, every bool) expression {
+// matching writes the expression for rows that hold any of terms and, where it
+// is not empty, also match only.
+func (p *plan) matching(terms []int, only string) expression {
 	var e expression
 	var all []string
 	for _, i := range terms {
@@ -87,16 +155,8 @@ func (p *plan) matching(terms, led []int, every bool) expression {
 		}
 	}
 	e.match = "(" + strings.Join(all, " OR ") + ")"
-	if len(led) > 0 {
-		var list []string
-		for _, i := range led {
-			list = append(list, "("+strings.Join(p.terms[i].phrases, " OR ")+")")
-		}
-		op := " OR "
-		if every {
-			op = " AND "
-		}
-		e.match += " AND (" + strings.Join(list, op) + ")"
+	if only != "" {
+		e.match += " AND (" + only + ")"
 	}
 	if len(p.not) > 0 {
 		e.match = "(" + e.match + ") NOT (" + strings.Join(p.not, " OR ") + ")"
@@ -104,11 +164,31 @@ func (p *plan) matching(terms, led []int, every bool) expression {
 	return e
 }
 
-// rarest returns the terms that are anywhere, the rarest first, and how many
-// rows they stand in, added up.
+// joined writes terms with an operator between them.
+func (p *plan) joined(terms []int, op string) string {
+	var list []string
+	for _, i := range terms {
+		list = append(list, "("+strings.Join(p.terms[i].phrases, " OR ")+")")
+	}
+	return strings.Join(list, op)
+}
+
+// pairs writes the expression for rows that hold two of three terms.
+func (p *plan) pairs(terms []int) string {
+	var list []string
+	for i := range terms {
+		for j := range i {
+			list = append(list, "("+p.joined([]int{terms[j], terms[i]}, " AND ")+")")
+		}
+	}
+	return strings.Join(list, " OR ")
+}
+
+// rarest returns the terms to ask the index for that are anywhere, the rarest
+// first, and how many rows they stand in, added up.
 func (p *plan) rarest() (order []int, rows float64) {
 	for i, t := range p.terms {
-		if t.df > 0 {
+		if t.df > 0 && len(t.phrases) > 0 {
 			order = append(order, i)
 			rows += t.df
 		}

@@ -37,7 +37,8 @@ type search struct {
 
 	rows    []row
 	hits    []rank.Hit
-	known   map[int64]bool // messages in rows
+	known   []uint64 // messages in rows: a word a block, a bit a slot
+	whole   bool     // rows holds every message that matches
 	passing map[*dirSession]bool
 }
 
@@ -53,7 +54,7 @@ func (s *search) run(ctx context.Context) error {
 	if len(s.plan.terms) == 0 {
 		return nil
 	}
-	s.known, s.passing = make(map[int64]bool), make(map[*dirSession]bool)
+	s.known, s.passing = make([]uint64, len(s.dir.blocks)), make(map[*dirSession]bool)
 	if err := s.frequencies(ctx); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (s *search) run(ctx context.Context) error {
 		}
 	}
 	s.score(model, best)
-	if len(missing) == 0 && len(s.plan.must) == 0 {
+	if s.whole && s.dir.corpus.Turns <= smallArchive {
 		return s.feedback(ctx, order)
 	}
 	return nil
@@ -82,51 +83,73 @@ func (s *search) run(ctx context.Context) error {
 // gather collects the rows that decide. It returns the terms, of those in
 // order, of which there are more rows.
 func (s *search) gather(ctx context.Context, order []int, rows float64) (missing []int, err error) {
-	if len(s.plan.must) > 0 {
-		if err := s.collect(ctx, s.plan.matching(order, s.plan.must, true), leadRows); err != nil || len(s.rows) > 0 {
+	p := s.plan
+	if len(p.must) > 0 {
+		if err := s.collect(ctx, p.matching(order, p.joined(p.must, " AND ")), leadRows); err != nil || len(s.rows) > 0 {
 			return nil, err
 		}
 		s.found.Partial = true
 	}
 	if min(rows, float64(s.dir.corpus.Turns)) <= everyRow {
-		e := s.plan.matching(order, nil, false)
+		e := p.matching(order, "")
 		if err := s.titles(ctx, e); err != nil {
 			return nil, err
 		}
+		s.whole = true
 		return nil, s.collect(ctx, e, 0)
 	}
 	lead := order[:0:0]
 	var sum float64
 	for _, i := range order {
-		if sum += s.plan.terms[i].df; sum > leadRows {
+		if sum += p.terms[i].df; sum > leadRows {
 			break
 		}
 		lead = append(lead, i)
 	}
 	if len(lead) >= 2 {
 		most := nothingShare * float64(s.dir.corpus.Turns)
-		order = slices.DeleteFunc(order, func(i int) bool { return s.plan.terms[i].df > most })
+		order = slices.DeleteFunc(order, func(i int) bool { return p.terms[i].df > most })
 	}
-	if len(lead) > 0 {
-		if err := s.titles(ctx, s.plan.matching(lead, nil, false)); err != nil {
-			return nil, err
-		}
-		if err := s.collect(ctx, s.plan.matching(order, lead, false), leadRows); err != nil || len(s.rows) >= enoughRows {
-			return order[len(lead):], err
-		}
-		return order[len(lead):], s.collect(ctx, s.plan.matching(order, nil, false), commonRows)
+	rest := order[len(lead):]
+	if len(lead) == 0 {
+		return rest, s.common(ctx, order, rest)
 	}
-	s.found.Recent = true
-	all := s.plan.matching(order, nil, false)
-	if err := s.titles(ctx, all); err != nil {
+	if err := s.titles(ctx, p.matching(lead, "")); err != nil {
 		return nil, err
 	}
-	if len(order) > 1 {
-		if err := s.collect(ctx, s.plan.matching(order, order[:min(3, len(order))], true), commonRows); err != nil {
-			return nil, err
+	if err := s.collect(ctx, p.matching(order, p.joined(lead, " OR ")), leadRows); err != nil || len(s.rows) >= enoughRows {
+		return rest, err
+	}
+	return rest, s.common(ctx, order, rest)
+}
+
+// common collects rows for terms of which there are too many to look at all:
+// those that hold several of the rarest three, and only when these are few, the
+// newest that hold any.
+func (s *search) common(ctx context.Context, order, rest []int) error {
+	if err := s.titles(ctx, s.plan.matching(order, "")); err != nil || len(rest) == 0 {
+		return err
+	}
+	rest = rest[:min(3, len(rest))]
+	steps := []string{""}
+	switch len(rest) {
+	case 2:
+		steps = []string{s.plan.joined(rest, " AND "), ""}
+	case 3:
+		steps = []string{s.plan.joined(rest, " AND "), s.plan.pairs(rest), ""}
+	}
+	before := len(s.rows)
+	for _, only := range steps {
+		had := len(s.rows)
+		if err := s.collect(ctx, s.plan.matching(order, only), commonRows); err != nil {
+			return err
+		}
+		s.found.Recent = len(s.rows)-had == commonRows && before < enoughRows
+		if len(s.rows) >= enoughRows {
+			break
 		}
 	}
-	return order, s.collect(ctx, all, commonRows)
+	return nil
 }
 
 // collect adds the messages that match e, newest first, at most limit when that
@@ -171,8 +194,9 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 		for _, h := range c.Of(r) {
 			s.hits = append(s.hits, rank.Hit{Term: e.owner[h.Phrase], Pos: h.Pos})
 		}
+		s.hits = append(s.hits[:out.first], s.plan.sequences(s.hits[out.first:])...)
 		out.n = len(s.hits) - out.first
-		s.known[id] = true
+		s.known[id/BlockSlots] |= 1 << (id % BlockSlots)
 		s.rows = append(s.rows, out)
 	}
 	return nil
@@ -180,22 +204,34 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 
 // wanted tells whether a message is to be collected.
 func (s *search) wanted(id int64) bool {
-	m, session := s.dir.at(id)
-	if session == nil || s.known[id] {
+	b := id / BlockSlots
+	if b < 0 || b >= int64(len(s.known)) || s.known[b]&(1<<(id%BlockSlots)) != 0 || s.dir.blocks[b].session == nil {
 		return false
 	}
+	if s.filter.open {
+		return true
+	}
+	session := s.dir.blocks[b].session
 	pass, ok := s.passing[session]
 	if !ok {
 		pass = s.filter.session(session)
 		s.passing[session] = pass
 	}
-	return pass && s.filter.message(session, m)
+	if !pass {
+		return false
+	}
+	m, _ := s.dir.at(id)
+	return s.filter.message(session, m)
 }
 
 // complete asks the index for the missing terms in the sessions that stand
 // first.
 func (s *search) complete(ctx context.Context, best []*hopeful, missing []int) error {
-	e := s.plan.matching(missing, nil, false)
+	missing = slices.DeleteFunc(missing, func(i int) bool { return s.plan.terms[i].dear })
+	if len(missing) == 0 {
+		return nil
+	}
+	e := s.plan.matching(missing, "")
 	n := askSessions * askPhrases / max(askPhrases, len(e.owner))
 	for _, h := range best[:min(n, len(best))] {
 		blocks := h.session.blocks

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxEndings = 24   // words that a prefix stands for
+	maxEndings = 10   // words that a prefix stands for
 	probeRows  = 1000 // counted before a frequency is estimated
 	minSimilar = 4    // letters of a word that may be a typo
 	maxSimilar = 3    // words that one may stand for
@@ -22,6 +22,8 @@ func (s *search) frequencies(ctx context.Context) error {
 		t := &s.plan.terms[i]
 		var err error
 		switch {
+		case len(t.Tokens) > 1:
+			continue // after its words
 		case t.Prefix && len(t.Tokens) == 1 && analysis.Plain(t.Tokens[0]):
 			err = s.endings(ctx, t)
 		case len(t.Tokens) == 1 && !t.Prefix && analysis.Plain(t.Tokens[0]) && len(t.Tokens[0]) >= 3:
@@ -29,7 +31,7 @@ func (s *search) frequencies(ctx context.Context) error {
 		case t.Prefix && s.dir.corpus.Turns > smallArchive:
 			// Only reading the whole list would tell. It is taken as common,
 			// and cut off like a common word.
-			t.df = float64(s.dir.corpus.Turns) / 20
+			t.df, t.dear = float64(s.dir.corpus.Turns)/20, true
 		default:
 			err = s.probe(ctx, t)
 		}
@@ -37,7 +39,25 @@ func (s *search) frequencies(ctx context.Context) error {
 			return err
 		}
 	}
+	for i := range s.plan.terms {
+		if t := &s.plan.terms[i]; len(t.Tokens) > 1 {
+			t.df = s.rarestOf(t)
+		}
+	}
 	return nil
+}
+
+// sequenceShare is how often words that follow each other in a query do so in
+// the messages that hold the rarest of them, roughly.
+const sequenceShare = 0.3
+
+// rarestOf estimates how common a sequence is.
+func (s *search) rarestOf(t *term) float64 {
+	least := float64(s.dir.corpus.Turns)
+	for _, q := range t.derived {
+		least = min(least, s.plan.terms[q.term].df)
+	}
+	return max(1, least*sequenceShare)
 }
 
 // word looks a word up, or words spelled like it.

@@ -21,9 +21,13 @@ import (
 // PassageTokens is the longest passage, in tokens.
 const PassageTokens = 80
 
+// The constants of bm25. They stand on a flat place: a tenth more or less moves
+// nothing. Windows and sessions are as long as it happens, so their length is
+// taken out whole; passages are cut to about one length.
 const (
-	k1 = 1.2
-	b  = 0.75
+	k1       = 1.4
+	bPassage = 0.85
+	bWhole   = 1.0
 
 	windowWeight  = 0.5
 	sessionWeight = 1.0
@@ -110,12 +114,12 @@ type passage struct {
 // Passage scores a passage of so many tokens alone, from the terms' frequencies
 // in it: a first estimate of what Score will say.
 func (m *Model) Passage(tf []float64, tokens int) float64 {
-	return m.bm25(tf, float64(tokens)/m.avgPassage)
+	return m.bm25(tf, float64(tokens)/m.avgPassage, bPassage)
 }
 
 // Session scores a session of so many tokens as a whole.
 func (m *Model) Session(tf []float64, tokens int) float64 {
-	return m.bm25(tf, float64(tokens)/m.avgSession)
+	return m.bm25(tf, float64(tokens)/m.avgSession, bWhole)
 }
 
 // Score scores a session of so many tokens from its turns in order; those
@@ -145,8 +149,8 @@ func (m *Model) Score(turns []Turn, tokens, keep int) Scored {
 }
 
 // bm25 sums the terms' weights by their frequency in a unit; length is the
-// unit's in proportion to the average.
-func (m *Model) bm25(tf []float64, length float64) float64 {
+// unit's in proportion to the average, b how much it counts.
+func (m *Model) bm25(tf []float64, length, b float64) float64 {
 	norm := k1 * (1 - b + b*length)
 	var sum float64
 	for t, n := range tf {
@@ -280,7 +284,7 @@ func (m *Model) bestWindow(turns []Turn, hit []passage, lens []int) float64 {
 			if center+1 < len(lens) {
 				length += lens[center+1]
 			}
-			best = max(best, m.bm25(tf, float64(length)/m.avgWindow)*factor)
+			best = max(best, m.bm25(tf, float64(length)/m.avgWindow, bWhole)*factor)
 		}
 	}
 	return best
