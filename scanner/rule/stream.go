@@ -42,7 +42,7 @@ const (
 func (s *stream) tokenize(v reading.View, glued [][2]int) {
 	if s.text == nil {
 		s.text = make([]byte, 0, len(v.Text)+len(v.Text)/8)
-		s.toks = make([]token, 0, len(v.Text)/5+8)
+		s.toks = make([]token, 0, len(v.Text)/4+8)
 	}
 	s.text, s.toks = s.text[:0], s.toks[:0]
 	var pos, begin, sentence int32
