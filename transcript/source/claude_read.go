@@ -68,6 +68,7 @@ type claudePass struct {
 	uids     map[string]string // a line's uuid: the id of the message it became or hangs on
 	roots    map[string]string // git roots of folders
 	agents   map[string]bool   // whether a subagent has a file of its own
+	beside   map[string]bool   // for the history: the sessions' files there are
 }
 
 // Read implements [transcript.Source].

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -48,14 +46,14 @@ func (p *claudePass) historyLine(l claudeLine) error {
 	if l.SessionID == "" || kind != "" || typed == "" {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.path), "projects", "*", filepath.Base(string(l.SessionID))+".jsonl"))
-	if err != nil {
-		return fmt.Errorf("look for session %s: %w", l.SessionID, err)
-	}
-	for _, f := range files {
-		if _, err := os.Stat(f); err == nil {
-			return nil
+	if p.beside == nil {
+		var err error
+		if p.beside, err = namesOf(filepath.Join(globSafe(filepath.Dir(p.path)), "projects", "*", "*.jsonl")); err != nil {
+			return err
 		}
+	}
+	if p.beside[string(l.SessionID)+".jsonl"] {
+		return nil
 	}
 	l.Cwd = l.Project
 	if strings.HasPrefix(typed, "/") && !strings.Contains(typed, " ") {

@@ -164,6 +164,7 @@ func TestOnlyWhatAPersonTypedIsAPrompt(t *testing.T) {
 	}
 }
 
+// Report 51: what tools gave back is kept, with how it ended.
 func TestClaudeToolResultsKnowTheirCallAndOutcome(t *testing.T) {
 	call := func(id, name string) string {
 		return assistantLine("a"+id, "", "S", 0, "m"+id, toolUse(id, name, `{}`))

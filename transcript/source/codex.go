@@ -117,6 +117,8 @@ type codexPass struct {
 	*pass
 	st    codexState
 	turns map[string]bool // of the parent, where its rollout is beside; nil when not looked at
+	// threads are, for the history, those of which there is a rollout.
+	threads map[string]bool
 }
 
 // Read implements [transcript.Source].

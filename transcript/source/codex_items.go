@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -431,16 +430,21 @@ func (p *codexPass) bare(l codexLine) error {
 
 // history reads a prompt of which no rollout is left.
 func (p *codexPass) history(l codexLine) error {
-	root := globSafe(filepath.Dir(p.path))
-	name := "rollout-*-" + globSafe(filepath.Base(l.SessionID)) + ".jsonl*"
-	for _, pattern := range []string{filepath.Join(root, "sessions", "*", "*", "*", name), filepath.Join(root, "archived_sessions", name)} {
-		files, err := filepath.Glob(pattern)
+	if p.threads == nil {
+		root := globSafe(filepath.Dir(p.path))
+		names, err := namesOf(filepath.Join(root, "sessions", "*", "*", "*", "rollout-*"), filepath.Join(root, "archived_sessions", "rollout-*"))
 		if err != nil {
-			return fmt.Errorf("look for thread %s: %w", l.SessionID, err)
+			return err
 		}
-		if len(files) > 0 {
-			return nil
+		p.threads = map[string]bool{}
+		for name := range names {
+			if m := rolloutName.FindStringSubmatch(name); m != nil {
+				p.threads[m[1]] = true
+			}
 		}
+	}
+	if p.threads[l.SessionID] {
+		return nil
 	}
 	id := codexID(l.SessionID)
 	if err := p.sink.Session(transcript.Session{ID: id, StartedAt: l.TS.Time, SourcePath: p.path}); err != nil {

@@ -237,6 +237,14 @@ func TestAnExecStreamIsNoRollout(t *testing.T) {
 	}
 }
 
+// Report 38: ordinals come twice and order nothing.
+func TestCodexOrdinalsAreNoIdentity(t *testing.T) {
+	got := read(t, Codex{}, write(t, "r.jsonl", codexMeta(threadA, ""),
+		strings.Replace(codexLineOf(1, "event_msg", `"type":"user_message","message":"one"`), "{", `{"ordinal":7,`, 1),
+		strings.Replace(codexLineOf(2, "event_msg", `"type":"user_message","message":"two"`), "{", `{"ordinal":7,`, 1)))
+	equal(t, "message", got.of("codex:"+threadA), []string{"user: one", "user: two"})
+}
+
 func TestACodexRolloutIsReadOnWhereItStopped(t *testing.T) {
 	whole := strings.Join([]string{codexMeta(threadA, ""), codexTurn(1, turnA1), codexSaid(1, "user", "go"), codexSaid(2, "assistant", "ok"), codexSaid(3, "user", "go"),
 		codexLineOf(4, "response_item", `"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"`),

@@ -18,6 +18,8 @@ func kv(key, value string) string {
 	return fmt.Sprintf("INSERT INTO cursorDiskKV VALUES ('%s', '%s')", key, strings.ReplaceAll(value, "'", "''"))
 }
 
+// Reports 44 and 45: the database is the truth, its exports are lossy; headers
+// without content.
 func TestCursorConversationsComeInTheOrderOfTheirHeaders(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".config", "Cursor", "User", "globalStorage", "state.vscdb")

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -162,4 +163,19 @@ func gitRoot(dir string) string {
 			return ""
 		}
 	}
+}
+
+// namesOf returns the names of the files that match any of the patterns.
+func namesOf(patterns ...string) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("look for %s: %w", pattern, err)
+		}
+		for _, f := range files {
+			names[filepath.Base(f)] = true
+		}
+	}
+	return names, nil
 }

@@ -183,7 +183,8 @@ func TestAHermesDatabaseWithoutSessionsTable(t *testing.T) {
 	}
 }
 
-// Rule 12: never created, readable while its owner writes, readable at rest.
+// Reports 42 and 43: never created, readable while its owner writes and what it
+// wrote last is seen, readable at rest.
 func TestDatabasesAreReadAndNeverTouched(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "state.db")
 	if err := (Hermes{}).Read(context.Background(), transcript.File{Path: missing}, transcript.Cursor{}, true, newCollector()); err == nil {

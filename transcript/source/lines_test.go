@@ -13,6 +13,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
+// Reports 6 and 7: glued and spliced lines; 11: separators of other scripts.
 func TestALineGivesItsValues(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 50) + strings.Repeat(`]}`, 50)
 	for _, c := range []struct {
@@ -83,6 +84,7 @@ func linesOf(t *testing.T, content []byte, limit int, final bool) (got []string,
 	}
 }
 
+// Reports 1, 2, 5, 10, 11 and 24: long lines, overlong ones, and no other limit.
 func TestLinesEndAtNewlineOnly(t *testing.T) {
 	long := `{"a":"` + strings.Repeat("x", 1<<20) + `"}`
 	u16 := func(s string, bigEndian bool) []byte {
