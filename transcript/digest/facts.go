@@ -55,6 +55,7 @@ type step struct {
 	do      string // what kind of thing it was: "go test", "edit /w/a.go"
 	say     string // how to name it as a fix
 	failed  bool
+	refused bool // it was never carried out
 	result  *transcript.Message
 	changes bool // it wrote a file
 	file    string
@@ -91,7 +92,7 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 	if dir == "" {
 		dir = m.Dir
 	}
-	st := step{msg: m.ID, result: r, failed: failed}
+	st := step{msg: m.ID, result: r, failed: failed || looksFailed(r), refused: refused(r)}
 	switch kind {
 	case shellTool:
 		cmd := a.command()
@@ -103,7 +104,7 @@ func (x *extractor) call(m *transcript.Message, c transcript.ToolCall) {
 			st.do, st.say, st.changes = "patch", x.patch(m, patch, failed, dir), true
 			break
 		}
-		if refused(r) {
+		if st.refused {
 			return // it never ran
 		}
 		x.command(m, cmd, r)

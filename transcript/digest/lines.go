@@ -198,10 +198,16 @@ func (f *focus) passages(msgs []transcript.Message, may func(*transcript.Message
 		if m.Role == transcript.Tool && len(text) > toolBytes {
 			text = strings.ToValidUTF8(text[:toolBytes], "")
 		}
-		look := f.mayHit(text)
+		if !f.mayHit(text) { // it may stand beside an answer, with its first words
+			if first := split(beginning(text)); len(first) > 0 {
+				ps = append(ps, passage{msg: i, text: first[0]})
+				found = append(found, nil)
+			}
+			continue
+		}
 		for _, piece := range split(text) {
 			ps = append(ps, passage{msg: i, text: piece})
-			if !look || !f.mayHit(piece) {
+			if !f.mayHit(piece) {
 				found = append(found, nil)
 				continue
 			}
@@ -225,6 +231,14 @@ func (f *focus) passages(msgs []transcript.Message, may func(*transcript.Message
 		ps[i].score = f.score(found[i], df, len(ps)) * roleWeight(msgs[ps[i].msg].Role)
 	}
 	return ps
+}
+
+// beginning returns as much of a text as holds its first passage.
+func beginning(text string) string {
+	if len(text) <= 4*passageChars {
+		return text
+	}
+	return strings.ToValidUTF8(text[:4*passageChars], "")
 }
 
 // roleWeight prefers what people say a little.
@@ -310,9 +324,12 @@ func split(text string) []string {
 	return out
 }
 
-// sentences cuts a line after the marks that end a sentence.
-func sentences(line string) []string {
-	if len(line) <= passageChars {
+// sentences cuts a line that is too long for a passage after the marks that end
+// a sentence.
+func sentences(line string) []string { return cutSentences(line, false) }
+
+func cutSentences(line string, short bool) []string {
+	if !short && len(line) <= passageChars {
 		return []string{line}
 	}
 	var out []string

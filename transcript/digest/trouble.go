@@ -22,7 +22,7 @@ func (x *extractor) problems() []Problem {
 	var out []Problem
 	said := map[string]int{}
 	for i, s := range x.steps {
-		if s.result == nil || refused(s.result) || s.result.OwnTrace || !s.failed && !looksFailed(s) {
+		if s.result == nil || s.refused || s.result.OwnTrace || !s.failed {
 			continue
 		}
 		if e := s.result.ExitCode; harmless[s.do] && (e == nil || *e == 1) {
@@ -68,7 +68,7 @@ func (x *extractor) fix(i int) (text, message string) {
 	change, worked, named := -1, false, false
 	for j := i + 1; j < len(x.steps) && j <= i+maxApart && !worked; j++ {
 		s := x.steps[j]
-		good := s.result != nil && !s.failed && !looksFailed(s)
+		good := s.result != nil && !s.failed
 		kin, _, _ := strings.Cut(s.do, " ")
 		worked = good && s.do == failed.do
 		switch {
@@ -100,9 +100,8 @@ func (x *extractor) fix(i int) (text, message string) {
 var failing = regexp.MustCompile(`(?m)^(?:Traceback \(most recent call last\)|panic: |fatal: |error(?:\[E\d+\])?: |npm ERR! |--- FAIL|FAIL\t|FAILED )|: command not found$`)
 
 // looksFailed tells whether a command failed of which no status is known.
-func looksFailed(s step) bool {
-	return s.result != nil && s.result.ExitCode == nil && !s.result.IsError && toldExit(s.result.Content) == nil &&
-		kindOf(s.result.ToolName) == shellTool && failing.MatchString(head(s.result.Content))
+func looksFailed(r *transcript.Message) bool {
+	return r != nil && r.ExitCode == nil && !r.IsError && kindOf(r.ToolName) == shellTool && toldExit(r.Content) == nil && failing.MatchString(head(r.Content))
 }
 
 func head(s string) string {
@@ -171,10 +170,12 @@ var cues = []string{"decid", "decision", "settled", "chose", "agreed", "let's", 
 	"from now on", "always use", "never use", "n't use", "not use", "prefer",
 	"决定", "采用", "改用", "选择", "选用", "不要用", "以后都", "统一用", "就用", "に決め", "を採用", "にしましょう"}
 
-func settles(text string) bool {
+func cued(text string) bool {
 	lower := strings.ToLower(text)
-	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(lower, c) }) && deciding.MatchString(text)
+	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(lower, c) })
 }
+
+func settles(text string) bool { return cued(text) && deciding.MatchString(text) }
 
 // decisions returns the sentences in which something was settled. What a
 // person settles counts wherever it stands; of what an agent writes, plans
@@ -184,10 +185,13 @@ func decisions(msgs []transcript.Message) []Line {
 	said := map[string]bool{}
 	for i := range msgs {
 		m := &msgs[i]
-		if !spoken(m) {
+		if !spoken(m) || !cued(m.Content) {
 			continue
 		}
 		for _, p := range split(m.Content) {
+			if !cued(p) {
+				continue
+			}
 			for _, one := range allSentences(p) {
 				if n := runes(one); n < 5 || n < 18 && n == len(one) || n > lineChars || strings.HasSuffix(one, "?") || said[one] || !settles(one) {
 					continue
@@ -203,24 +207,8 @@ func decisions(msgs []transcript.Message) []Line {
 	return out
 }
 
-var sentenceEnd = regexp.MustCompile(`[.!?;] |[。！？；]`)
-
 // allSentences cuts a line after every sentence, however short.
-func allSentences(line string) []string {
-	var out []string
-	for {
-		at := sentenceEnd.FindStringIndex(line)
-		if at == nil {
-			break
-		}
-		out = append(out, strings.TrimSpace(line[:at[1]]))
-		line = line[at[1]:]
-	}
-	if line = strings.TrimSpace(line); line != "" {
-		out = append(out, line)
-	}
-	return out
-}
+func allSentences(line string) []string { return cutSentences(line, true) }
 
 const maxURLs = 20
 
