@@ -56,6 +56,9 @@ func Load(home string, flags map[string]string, env func(string) string) (Config
 			problems = append(problems, c.take(s, text, "--"+s.Flag, 0)...)
 		}
 	}
+	if c.Auxiliary.UseHermes {
+		problems = append(problems, c.borrow(home)...)
+	}
 	return c, problems
 }
 
@@ -115,7 +118,13 @@ func flatten(prefix string, n *yaml.Node, depth int, out *[]leaf) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := n.Content[i], resolve(n.Content[i+1])
 		l := leaf{key: prefix + name.Value, line: name.Line}
+		row, _ := find(l.key)
 		switch {
+		case value.Kind == yaml.MappingNode && row.Type == typeObject:
+			text, err := objectText(value)
+			if l.text = text; err != nil {
+				l.bad = err.Error()
+			}
 		case value.Kind == yaml.MappingNode && depth < deepest:
 			if _, known := find(l.key); !known {
 				flatten(l.key+".", value, depth+1, out)

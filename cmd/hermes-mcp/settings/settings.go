@@ -37,6 +37,10 @@ type Config struct {
 	RedactOutput   bool
 	SnapshotIdle   time.Duration // silence after which a client without sessions gets a fresh snapshot
 	HTTP           HTTP
+	NudgeInterval  int    // prompts without a memory write before a review; 0 turns reviews off
+	FlushMinTurns  int    // prompts below which a session is not flushed; 0 turns flushes off
+	Summarize      string // whether a search asks the auxiliary model: off, ask, always
+	Auxiliary      Auxiliary
 	// Origins names where each key that is not at its default came from.
 	Origins map[string]string
 	// Inert holds keys that were set and have no effect in this version.
@@ -64,10 +68,13 @@ type Setting struct {
 	Hermes  bool // also read from Hermes' own config.yaml
 	Inert   bool // known, kept for later versions, without effect in this one
 	put     func(c *Config, text string) error
+	putTask func(task string) func(c *Config, text string) error // of a row that stands for every task
 }
 
 // All is the table of every key, in the order in which README shows it.
-var All = []Setting{
+var All = slices.Concat(general, auxiliary, network)
+
+var general = []Setting{
 	{Key: "memory.memory_char_limit", Flag: "memory-char-limit", Env: "HERMES_MCP_MEMORY_CHAR_LIMIT", Type: "number", Default: "2200", Hermes: true,
 		Meaning: "budget of MEMORY.md, in characters", put: number(1, 1_000_000, func(c *Config) *int { return &c.MemoryLimit })},
 	{Key: "memory.user_char_limit", Flag: "user-char-limit", Env: "HERMES_MCP_USER_CHAR_LIMIT", Type: "number", Default: "1375", Hermes: true,
@@ -82,8 +89,10 @@ var All = []Setting{
 		Meaning: "how the snapshot reaches the prompt", put: choice(func(c *Config) *string { return &c.Inject }, "auto", "instructions", "hook", "off")},
 	{Key: "memory.write_approval", Flag: "write-approval", Env: "HERMES_MCP_WRITE_APPROVAL", Type: "true/false", Default: "false", Hermes: true,
 		Meaning: "edits by a model wait for a person", put: truth(func(c *Config) *bool { return &c.WriteApproval })},
-	{Key: "memory.nudge_interval", Type: "number", Default: "10", Inert: true, Meaning: "turns without a memory write before a review"},
-	{Key: "memory.flush_min_turns", Type: "number", Default: "6", Inert: true, Meaning: "turns below which a session is not flushed"},
+	{Key: "memory.nudge_interval", Type: "number", Default: "10", Hermes: true,
+		Meaning: "prompts without an edit of the memory after which a session is reviewed, or without a model the agent is reminded; 0 is never", put: number(0, 10_000, func(c *Config) *int { return &c.NudgeInterval })},
+	{Key: "memory.flush_min_turns", Type: "number", Default: "1",
+		Meaning: "prompts below which a session that ends or is compacted is not flushed; 0 is never flush", put: number(0, 10_000, func(c *Config) *int { return &c.FlushMinTurns })},
 	{Key: "memory.scan", Type: "text", Default: "strict", Inert: true, Meaning: "how strictly memory is scanned"},
 	{Key: "snapshot.idle", Flag: "snapshot-idle", Env: "HERMES_MCP_SNAPSHOT_IDLE", Type: "duration", Default: "30m",
 		Meaning: "over HTTP: silence after which a session's state is dropped, and a client without sessions gets a fresh snapshot", put: duration(func(c *Config) *time.Duration { return &c.SnapshotIdle })},
@@ -91,15 +100,18 @@ var All = []Setting{
 		Meaning: "sessions a search returns unless told otherwise, 1 to 10", put: number(1, 10, func(c *Config) *int { return &c.SearchLimit })},
 	{Key: "session_search.default_project", Flag: "search-default-project", Env: "HERMES_MCP_SEARCH_DEFAULT_PROJECT", Type: "true/false", Default: "false",
 		Meaning: "search the current project unless told otherwise", put: truth(func(c *Config) *bool { return &c.DefaultProject })},
-	{Key: "session_search.summarize", Type: "off/ask/always", Default: "ask", Inert: true, Meaning: "whether a search may ask the auxiliary model"},
+	{Key: "session_search.summarize", Type: "off/ask/always", Default: "ask",
+		Meaning: "whether a search asks the auxiliary model: never, when the call says so, always", put: choice(func(c *Config) *string { return &c.Summarize }, "off", "ask", "always")},
 	{Key: "sources.exclude", Flag: "exclude-sources", Env: "HERMES_MCP_EXCLUDE_SOURCES", Type: "list", Default: "",
 		Meaning: "sources that are not archived, `*` for all", put: list(func(c *Config) *[]string { return &c.Exclude })},
 	{Key: "sources.owner", Type: "text", Default: "", Inert: true, Meaning: "whose sessions to archive where an agent serves several users"},
 	{Key: "redact.output", Flag: "redact-output", Env: "HERMES_MCP_REDACT_OUTPUT", Type: "true/false", Default: "true",
 		Meaning: "mask secrets in what leaves the archive", put: truth(func(c *Config) *bool { return &c.RedactOutput })},
 	{Key: "redact.archive", Type: "true/false", Default: "false", Inert: true, Meaning: "mask secrets before they are archived"},
-	{Key: "auxiliary.*", Type: "", Default: "", Inert: true, Meaning: "the auxiliary model, a block a task"},
 	{Key: "provider.*", Type: "", Default: "", Inert: true, Meaning: "the external memory provider"},
+}
+
+var network = []Setting{
 	{Key: "http.addr", Flag: "addr", Env: "HERMES_MCP_HTTP_ADDR", Type: "text", Default: "127.0.0.1:7523",
 		Meaning: "where to listen, or `unix:PATH`", put: text(func(c *Config) *string { return &c.HTTP.Addr })},
 	{Key: "http.hosts", Flag: "http-hosts", Env: "HERMES_MCP_HTTP_HOSTS", Type: "list", Default: "",
@@ -135,6 +147,9 @@ func find(key string) (Setting, bool) {
 	for _, s := range All {
 		if s.Key == key {
 			return s, true
+		}
+		if row, ok := s.of(key); ok {
+			return row, true
 		}
 		if stem, open := strings.CutSuffix(s.Key, "*"); open && strings.HasPrefix(key, stem) {
 			return s, true

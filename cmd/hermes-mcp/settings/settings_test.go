@@ -1,10 +1,12 @@
 package settings
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func none(string) string { return "" }
@@ -59,6 +61,9 @@ func TestWhatIsWrongIsNamedAndLeavesTheRestUsable(t *testing.T) {
 		{"a value where a block must be", "memory: 3", "no such setting"},
 		{"no mapping at all", "- a", "is not a mapping"},
 		{"no YAML at all", "a: [", "did not find expected node content"},
+		{"a task that is none", "auxiliary: {vision: {model: m}}", "no such setting"},
+		{"a provider that is none", "auxiliary: {session_search: {provider: gpt}}", "is none of openai, anthropic"},
+		{"an extra body that is none", "auxiliary: {session_search: {extra_body: [1]}}", "is no object"},
 		{"a choice that is none", "memory: {inject: always}", "is none of auto, instructions, hook, off"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,16 +82,66 @@ func TestWhatIsWrongIsNamedAndLeavesTheRestUsable(t *testing.T) {
 
 func TestKeysOfLaterVersionsAreTakenAndNamedAsWithoutEffect(t *testing.T) {
 	home := t.TempDir()
-	write(t, filepath.Join(home, "mcp", "config.yaml"), "auxiliary:\n  focus: {model: m}\nmemory: {nudge_interval: 3, inject: off}\nsources: {exclude: [hermes, x]}\n")
+	write(t, filepath.Join(home, "mcp", "config.yaml"), "provider: {name: honcho}\nmemory: {scan: lax, inject: off}\nsources: {exclude: [hermes, x]}\n")
 	c, problems := Load(home, nil, none)
 	if len(problems) > 0 {
 		t.Fatalf("problems: %v", problems)
 	}
-	if got := strings.Join(c.Inert, " "); got != "auxiliary.focus memory.nudge_interval" {
+	if got := strings.Join(c.Inert, " "); got != "provider.name memory.scan" {
 		t.Errorf("inert: %s", got)
 	}
 	if c.Inject != "off" || !c.Excluded("hermes") || c.Excluded("claude-code") {
 		t.Errorf("config: %+v", c)
+	}
+}
+
+func TestATaskOfTheAuxiliaryModelHasABlockOfItsOwn(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, "mcp", "config.yaml"), `auxiliary:
+  daily_tokens: 5000
+  daily_cost: 0.5
+  session_search: {provider: openai, model: m, base_url: "http://127.0.0.1:1/v1", timeout: 5, max_concurrency: 2, extra_body: {temperature: 0.1, stop: [a]}}
+  flush_memories:
+    provider: anthropic
+    model: n
+    api_key_env: MY_KEY
+    input_price: 1.5
+`)
+	c, problems := Load(home, nil, none)
+	if len(problems) > 0 {
+		t.Fatalf("problems: %v", problems)
+	}
+	want := map[string]Task{
+		"session_search": {Provider: "openai", Model: "m", BaseURL: "http://127.0.0.1:1/v1", Timeout: 5 * time.Second, MaxConcurrency: 2, ExtraBody: `{"stop":["a"],"temperature":0.1}`},
+		"flush_memories": {Provider: "anthropic", Model: "n", APIKeyEnv: "MY_KEY", InputPrice: 1.5},
+	}
+	if !maps.Equal(c.Auxiliary.Tasks, want) || c.Auxiliary.DailyTokens != 5000 || c.Auxiliary.DailyCost != 0.5 {
+		t.Errorf("%+v", c.Auxiliary)
+	}
+}
+
+func TestHermesModelsAreUsedOnlyWhenTold(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, "config.yaml"), `auxiliary:
+  session_search: {provider: openrouter, model: a, timeout: 30, extra_body: {}}
+  flush_memories: {provider: auto, model: b, base_url: "http://127.0.0.1:2/v1", api_key: k}
+  background_review: {provider: auto, model: c}
+  vision: {provider: auto, model: d}
+`)
+	if c, problems := Load(home, nil, none); len(c.Auxiliary.Tasks) != 0 || len(problems) != 0 {
+		t.Errorf("untold: %+v, %v", c.Auxiliary, problems)
+	}
+	write(t, filepath.Join(home, "mcp", "config.yaml"), "auxiliary: {use_hermes: true}")
+	c, problems := Load(home, nil, none)
+	want := map[string]Task{
+		"session_search": {Provider: "openai", Model: "a", BaseURL: "https://openrouter.ai/api/v1", APIKeyEnv: "OPENROUTER_API_KEY", Timeout: 30 * time.Second},
+		"flush_memories": {Provider: "openai", Model: "b", BaseURL: "http://127.0.0.1:2/v1", APIKey: "k"},
+	}
+	if !maps.Equal(c.Auxiliary.Tasks, want) {
+		t.Errorf("%+v", c.Auxiliary)
+	}
+	if len(problems) != 1 || !problems[0].Foreign || !strings.Contains(problems[0].String(), "background_review") {
+		t.Errorf("problems: %v", problems)
 	}
 }
 
