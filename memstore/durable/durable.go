@@ -217,7 +217,10 @@ func MakeFolder(dir string, private bool) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return SyncFolder(parent)
+	if err := SyncFolder(parent); !errors.Is(err, fs.ErrPermission) { // one may make names in what one may not read
+		return err
+	}
+	return nil
 }
 
 // WriteFile replaces a file that nobody else edits, whole and durably. Its

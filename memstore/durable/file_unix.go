@@ -45,11 +45,16 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 }
 
-// SyncFolder makes the names in dir durable.
+// SyncFolder makes the names in dir durable, where the file system can do that
+// for a folder: some network and user-space ones cannot.
 func SyncFolder(dir string) error {
 	f, err := Open(dir, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
