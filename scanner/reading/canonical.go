@@ -105,8 +105,8 @@ func appendFolded(dst []byte, r rune) []byte {
 	}
 	var buf [utf8.UTFMax]byte
 	n := utf8.EncodeRune(buf[:], r)
-	const sentence = 24 // bytes: what decomposes to more is a phrase in one character
-	if d := norm.NFKD.Properties(buf[:n]).Decomposition(); d != nil && len(d) <= sentence {
+	const phrase = 10 // bytes: what decomposes to as many is a phrase in one character
+	if d := norm.NFKD.Properties(buf[:n]).Decomposition(); d != nil && len(d) < phrase {
 		for len(d) > 0 {
 			dr, n := utf8.DecodeRune(d)
 			dst = appendCased(dst, dr)

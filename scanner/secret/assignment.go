@@ -101,7 +101,7 @@ func flagged(text string, name run, i int) (Secret, bool) {
 // the first space, comma or closing bracket. assigned says that the name is an
 // environment variable's, whose values are not code.
 func value(text string, i int, rule string, assigned bool) (Secret, bool) {
-	const longest = 4096
+	const judged = 512 // bytes; a longer value is judged by its beginning
 	for i < len(text) && (text[i] == ' ' || text[i] == '=' || text[i] == '\\' && i+1 < len(text) && text[i+1] == '"') {
 		i++
 	}
@@ -118,10 +118,10 @@ func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 		stops, quoted = string(q)+"\n\\", true
 		i++
 	}
-	limit := min(len(text), i+longest)
-	end := strings.IndexAny(text[i:limit], stops)
-	if end < 0 {
-		end = limit - i
+	end := strings.IndexAny(text[i:min(len(text), i+judged)], stops)
+	long := end < 0
+	if long {
+		end = min(len(text)-i, judged)
 	}
 	v := text[i : i+end]
 	if !quoted {
@@ -130,12 +130,17 @@ func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 	if isPlaceholder(v) || !secretValue(v, rule, quoted, assigned) {
 		return Secret{}, false
 	}
-	if r := (run{i, i + len(v)}); len(v) >= 16 {
-		if known := keyFormat(v); known != "" {
-			return Secret{known, r.start, r.end}, true
+	if known := keyFormat(v); known != "" {
+		rule = known
+	}
+	if end = i + len(v); long {
+		if more := strings.IndexAny(text[end:], stops); more >= 0 {
+			end += more
+		} else {
+			end = len(text)
 		}
 	}
-	return Secret{rule, i, i + len(v)}, true
+	return Secret{rule, i, end}, true
 }
 
 // isPlaceholder tells whether v says that a secret belongs there, or where it
