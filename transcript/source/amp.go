@@ -42,39 +42,42 @@ func (a Amp) FindIn(ctx context.Context, path string) ([]transcript.File, error)
 	})
 }
 
+// ampThread is one thread.
+type ampThread struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Created  moment `json:"created"`
+	Messages []struct {
+		Role    string  `json:"role"`
+		ID      word    `json:"messageId"`
+		Content rawJSON `json:"content"`
+		Meta    struct {
+			Sent moment `json:"sentAt"`
+		} `json:"meta"`
+		Usage struct {
+			Model string `json:"model"`
+			At    moment `json:"timestamp"`
+		} `json:"usage"`
+		State struct {
+			Stop string `json:"stopReason"`
+		} `json:"state"`
+	} `json:"messages"`
+	Env struct {
+		Initial struct {
+			Trees []struct {
+				URI string `json:"uri"`
+			} `json:"trees"`
+		} `json:"initial"`
+	} `json:"env"`
+}
+
 // Read implements [transcript.Source].
 func (a Amp) Read(_ context.Context, f transcript.File, _ transcript.Cursor, _ bool, sink transcript.Sink) error {
 	raw, err := readDocument(f.Path)
 	if err != nil {
 		return fmt.Errorf("read amp thread: %w", err)
 	}
-	var d struct {
-		ID       string `json:"id"`
-		Title    string `json:"title"`
-		Created  moment `json:"created"`
-		Messages []struct {
-			Role    string  `json:"role"`
-			ID      word    `json:"messageId"`
-			Content rawJSON `json:"content"`
-			Meta    struct {
-				Sent moment `json:"sentAt"`
-			} `json:"meta"`
-			Usage struct {
-				Model string `json:"model"`
-				At    moment `json:"timestamp"`
-			} `json:"usage"`
-			State struct {
-				Stop string `json:"stopReason"`
-			} `json:"state"`
-		} `json:"messages"`
-		Env struct {
-			Initial struct {
-				Trees []struct {
-					URI string `json:"uri"`
-				} `json:"trees"`
-			} `json:"initial"`
-		} `json:"env"`
-	}
+	var d ampThread
 	if err := decode(raw, &d); err != nil {
 		sink.Problem(0, "not valid JSON: "+err.Error())
 		return nil

@@ -55,9 +55,14 @@ func (p *claudePass) userLine(l claudeLine) error {
 	if l.Compact {
 		return p.compactSummary(l, text)
 	}
+	return p.said(l, text, results > 0)
+}
+
+// said delivers the text of a user line: a prompt, or what the program put in.
+func (p *claudePass) said(l claudeLine, text string, besideResults bool) error {
 	msg := transcript.Message{UID: l.UUID, Role: transcript.UserRole}
 	switch {
-	case results > 0:
+	case besideResults:
 		msg.Kind, msg.Content = "notice", text
 		if msg.UID != "" {
 			msg.UID += "/text"

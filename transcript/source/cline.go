@@ -203,12 +203,11 @@ func clineHistory(raw []byte, t *thread, sink transcript.Sink) error {
 		if m.Role == "" {
 			continue
 		}
-		out := []transcript.Message{}
+		read := blocks
 		if m.Role == transcript.UserRole {
-			out = clineUser(in.Content, m)
-		} else {
-			out = blocks(in.Content, m)
+			read = clineUser
 		}
+		out := read(in.Content, m)
 		for i, o := range out {
 			if i > 0 && o.UID == in.ID {
 				o.UID = ""

@@ -40,38 +40,41 @@ func (c Continue) FindIn(ctx context.Context, path string) ([]transcript.File, e
 	})
 }
 
+// continueDoc is one session.
+type continueDoc struct {
+	ID      string `json:"sessionId"`
+	Title   string `json:"title"`
+	Dir     string `json:"workspaceDirectory"`
+	Model   string `json:"chatModelTitle"`
+	Created moment `json:"dateCreated"`
+	History []struct {
+		Message struct {
+			Role    string  `json:"role"`
+			Content rawJSON `json:"content"`
+			Calls   rawJSON `json:"toolCalls"`
+			CallID  string  `json:"toolCallId"`
+		} `json:"message"`
+		States []struct {
+			CallID string `json:"toolCallId"`
+			Status string `json:"status"`
+			Output []struct {
+				Content string `json:"content"`
+			} `json:"output"`
+		} `json:"toolCallStates"`
+		Reasoning struct {
+			Text string `json:"text"`
+		} `json:"reasoning"`
+		Summary string `json:"conversationSummary"`
+	} `json:"history"`
+}
+
 // Read implements [transcript.Source].
 func (c Continue) Read(_ context.Context, f transcript.File, _ transcript.Cursor, _ bool, sink transcript.Sink) error {
 	raw, err := readDocument(f.Path)
 	if err != nil {
 		return fmt.Errorf("read continue session: %w", err)
 	}
-	var d struct {
-		ID      string `json:"sessionId"`
-		Title   string `json:"title"`
-		Dir     string `json:"workspaceDirectory"`
-		Model   string `json:"chatModelTitle"`
-		Created moment `json:"dateCreated"`
-		History []struct {
-			Message struct {
-				Role    string  `json:"role"`
-				Content rawJSON `json:"content"`
-				Calls   rawJSON `json:"toolCalls"`
-				CallID  string  `json:"toolCallId"`
-			} `json:"message"`
-			States []struct {
-				CallID string `json:"toolCallId"`
-				Status string `json:"status"`
-				Output []struct {
-					Content string `json:"content"`
-				} `json:"output"`
-			} `json:"toolCallStates"`
-			Reasoning struct {
-				Text string `json:"text"`
-			} `json:"reasoning"`
-			Summary string `json:"conversationSummary"`
-		} `json:"history"`
-	}
+	var d continueDoc
 	if err := decode(raw, &d); err != nil {
 		sink.Problem(0, "not valid JSON: "+err.Error())
 		return nil

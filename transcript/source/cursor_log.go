@@ -258,6 +258,19 @@ func readCursorStore(ctx context.Context, path string, sink transcript.Sink) err
 	return sink.Mark(transcript.Cursor{Offset: 1}, transcript.Tally{Lines: count, Objects: count})
 }
 
+// aiSDKPart is a part of such a message.
+type aiSDKPart struct {
+	Type     string  `json:"type"`
+	Text     string  `json:"text"`
+	CallID   string  `json:"toolCallId"`
+	ToolName string  `json:"toolName"`
+	Args     rawJSON `json:"args"`
+	Input    rawJSON `json:"input"`
+	Result   rawJSON `json:"result"`
+	Output   rawJSON `json:"output"`
+	IsError  bool    `json:"isError"`
+}
+
 // aiSDKMessages reads a message in the shape of Vercel's AI SDK.
 func aiSDKMessages(raw []byte) []transcript.Message {
 	var in struct {
@@ -283,17 +296,7 @@ func aiSDKMessages(raw []byte) []transcript.Message {
 	if s := str(in.Content); s != "" {
 		m.Content = s
 	}
-	var parts []struct {
-		Type     string  `json:"type"`
-		Text     string  `json:"text"`
-		CallID   string  `json:"toolCallId"`
-		ToolName string  `json:"toolName"`
-		Args     rawJSON `json:"args"`
-		Input    rawJSON `json:"input"`
-		Result   rawJSON `json:"result"`
-		Output   rawJSON `json:"output"`
-		IsError  bool    `json:"isError"`
-	}
+	var parts []aiSDKPart
 	var out []transcript.Message
 	if len(in.Content) > 0 && in.Content[0] == '[' && decode(in.Content, &parts) == nil {
 		for _, p := range parts {

@@ -33,22 +33,21 @@ func (d Droid) FindIn(ctx context.Context, path string) ([]transcript.File, erro
 }
 
 func isDroid(path string) bool {
-	for _, v := range headValues(path, 1) {
-		var r struct {
-			Type    string  `json:"type"`
-			ID      string  `json:"id"`
-			Session string  `json:"session_id"`
-			Camel   string  `json:"sessionId"`
-			UUID    string  `json:"uuid"`
-			Role    string  `json:"role"`
-			At      rawJSON `json:"timestamp"`
-		}
-		if decode(v, &r) != nil {
-			return false
-		}
-		return r.Type == "session_start" && r.ID != "" || first(r.Session, r.Camel) != "" && r.UUID == "" && len(r.At) > 0 && (r.Type == "system" || r.Type == "message" && r.Role != "")
+	vals := headValues(path, 1)
+	var r struct {
+		Type    string  `json:"type"`
+		ID      string  `json:"id"`
+		Session string  `json:"session_id"`
+		Camel   string  `json:"sessionId"`
+		UUID    string  `json:"uuid"`
+		Role    string  `json:"role"`
+		At      rawJSON `json:"timestamp"`
 	}
-	return false
+	if len(vals) == 0 || decode(vals[0], &r) != nil {
+		return false
+	}
+	return r.Type == "session_start" && r.ID != "" ||
+		first(r.Session, r.Camel) != "" && r.UUID == "" && len(r.At) > 0 && (r.Type == "system" || r.Type == "message" && r.Role != "")
 }
 
 // Read implements [transcript.Source].
@@ -59,33 +58,36 @@ func (d Droid) Read(ctx context.Context, f transcript.File, from transcript.Curs
 	return nil
 }
 
+// droidEntry is one line of either form.
+type droidEntry struct {
+	Type     string  `json:"type"`
+	ID       string  `json:"id"`
+	ParentID string  `json:"parentId"`
+	Session  string  `json:"session_id"`
+	Camel    string  `json:"sessionId"`
+	At       moment  `json:"timestamp"`
+	Title    string  `json:"title"`
+	Cwd      string  `json:"cwd"`
+	Version  word    `json:"version"`
+	Model    string  `json:"model"`
+	Role     string  `json:"role"`
+	Text     string  `json:"text"`
+	Final    string  `json:"finalText"`
+	Summary  string  `json:"summary"`
+	CallID   string  `json:"toolCallId"`
+	ToolName string  `json:"toolName"`
+	Params   rawJSON `json:"parameters"`
+	Value    rawJSON `json:"value"`
+	IsError  bool    `json:"isError"`
+	Message  struct {
+		Role    string  `json:"role"`
+		Content rawJSON `json:"content"`
+		Model   string  `json:"model"`
+	} `json:"message"`
+}
+
 func droidLine(l *linear, v []byte) error {
-	var e struct {
-		Type     string  `json:"type"`
-		ID       string  `json:"id"`
-		ParentID string  `json:"parentId"`
-		Session  string  `json:"session_id"`
-		Camel    string  `json:"sessionId"`
-		At       moment  `json:"timestamp"`
-		Title    string  `json:"title"`
-		Cwd      string  `json:"cwd"`
-		Version  word    `json:"version"`
-		Model    string  `json:"model"`
-		Role     string  `json:"role"`
-		Text     string  `json:"text"`
-		Final    string  `json:"finalText"`
-		Summary  string  `json:"summary"`
-		CallID   string  `json:"toolCallId"`
-		ToolName string  `json:"toolName"`
-		Params   rawJSON `json:"parameters"`
-		Value    rawJSON `json:"value"`
-		IsError  bool    `json:"isError"`
-		Message  struct {
-			Role    string  `json:"role"`
-			Content rawJSON `json:"content"`
-			Model   string  `json:"model"`
-		} `json:"message"`
-	}
+	var e droidEntry
 	if decode(v, &e) != nil {
 		return nil
 	}

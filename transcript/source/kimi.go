@@ -107,41 +107,44 @@ func (k Kimi) Read(ctx context.Context, f transcript.File, from transcript.Curso
 	return nil
 }
 
-func kimiLine(l *linear, v []byte) error {
-	var e struct {
-		Type    string `json:"type"`
-		At      moment `json:"time"`
-		Cwd     string `json:"cwd"`
-		Model   string `json:"modelAlias"`
-		Summary string `json:"summary"`
+// kimiEntry is one line.
+type kimiEntry struct {
+	Type    string `json:"type"`
+	At      moment `json:"time"`
+	Cwd     string `json:"cwd"`
+	Model   string `json:"modelAlias"`
+	Summary string `json:"summary"`
+	Origin  struct {
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	Message struct {
+		Role    string  `json:"role"`
+		Content rawJSON `json:"content"`
 		Origin  struct {
 			Kind string `json:"kind"`
 		} `json:"origin"`
-		Message struct {
-			Role    string  `json:"role"`
-			Content rawJSON `json:"content"`
-			Origin  struct {
-				Kind string `json:"kind"`
-			} `json:"origin"`
-		} `json:"message"`
-		Event struct {
-			Type   string  `json:"type"`
-			UUID   string  `json:"uuid"`
-			CallID string  `json:"toolCallId"`
-			Turn   word    `json:"turnId"`
-			Name   string  `json:"name"`
-			Args   rawJSON `json:"args"`
-			Part   struct {
-				Type  string `json:"type"`
-				Text  string `json:"text"`
-				Think string `json:"think"`
-			} `json:"part"`
-			Result struct {
-				Output  rawJSON `json:"output"`
-				IsError bool    `json:"isError"`
-			} `json:"result"`
-		} `json:"event"`
-	}
+	} `json:"message"`
+	Event struct {
+		Type   string  `json:"type"`
+		UUID   string  `json:"uuid"`
+		CallID string  `json:"toolCallId"`
+		Turn   word    `json:"turnId"`
+		Name   string  `json:"name"`
+		Args   rawJSON `json:"args"`
+		Part   struct {
+			Type  string `json:"type"`
+			Text  string `json:"text"`
+			Think string `json:"think"`
+		} `json:"part"`
+		Result struct {
+			Output  rawJSON `json:"output"`
+			IsError bool    `json:"isError"`
+		} `json:"result"`
+	} `json:"event"`
+}
+
+func kimiLine(l *linear, v []byte) error {
+	var e kimiEntry
 	if decode(v, &e) != nil {
 		return nil
 	}

@@ -202,47 +202,7 @@ func readOpenDB(ctx context.Context, path string, from transcript.Cursor, sink t
 	if !state(from, &st) {
 		st = openState{}
 	}
-	cols, err := db.columns(ctx, "session")
-	if err != nil {
-		return err
-	}
-	infos := map[string]openInfo{}
-	var ids []string
-	latest := st.Updated
-	if len(cols) > 0 {
-		err = db.rowsOf(ctx, func(scan func(...any) error) error {
-			var id string
-			var parent, dir, title, version, created, updated sql.NullString
-			if err := scan(&id, &parent, &dir, &title, &version, &created, &updated); err != nil {
-				return err
-			}
-			info := openInfo{ID: id, ParentID: parent.String, Directory: dir.String, Title: title.String, Version: version.String}
-			info.Time.Created, info.Time.Updated = moment{parseTime(created.String)}, moment{parseTime(updated.String)}
-			infos[id] = info
-			ms := info.Time.Updated.UnixMilli()
-			if info.Time.Updated.IsZero() || ms >= st.Updated {
-				ids = append(ids, id)
-			}
-			if !info.Time.Updated.IsZero() {
-				latest = max(latest, ms)
-			}
-			return nil
-		}, "SELECT "+pick(cols, "id", "parent_id", "directory", "title", "version", "time_created", "time_updated")+" FROM session ORDER BY id")
-		if err != nil {
-			return err
-		}
-	}
-	err = db.rowsOf(ctx, func(scan func(...any) error) error { // sessions without a row of their own
-		var id string
-		if err := scan(&id); err != nil {
-			return err
-		}
-		if _, known := infos[id]; !known {
-			infos[id] = openInfo{ID: id}
-			ids = append(ids, id)
-		}
-		return nil
-	}, "SELECT DISTINCT session_id FROM message")
+	infos, ids, latest, err := openSessions(ctx, db, st.Updated)
 	if err != nil {
 		return err
 	}
@@ -266,6 +226,51 @@ func readOpenDB(ctx context.Context, path string, from transcript.Cursor, sink t
 		return err
 	}
 	return sink.Mark(transcript.Cursor{Offset: 1, State: raw}, transcript.Tally{Lines: count, Objects: count})
+}
+
+// openSessions returns all sessions, the ids of those changed since a time in
+// milliseconds, and the time of the latest change.
+func openSessions(ctx context.Context, db *database, since int64) (infos map[string]openInfo, ids []string, latest int64, err error) {
+	cols, err := db.columns(ctx, "session")
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	infos, latest = map[string]openInfo{}, since
+	if len(cols) > 0 {
+		err = db.rowsOf(ctx, func(scan func(...any) error) error {
+			var id string
+			var parent, dir, title, version, created, updated sql.NullString
+			if err := scan(&id, &parent, &dir, &title, &version, &created, &updated); err != nil {
+				return err
+			}
+			info := openInfo{ID: id, ParentID: parent.String, Directory: dir.String, Title: title.String, Version: version.String}
+			info.Time.Created, info.Time.Updated = moment{parseTime(created.String)}, moment{parseTime(updated.String)}
+			infos[id] = info
+			ms := info.Time.Updated.UnixMilli()
+			if info.Time.Updated.IsZero() || ms >= since {
+				ids = append(ids, id)
+			}
+			if !info.Time.Updated.IsZero() {
+				latest = max(latest, ms)
+			}
+			return nil
+		}, "SELECT "+pick(cols, "id", "parent_id", "directory", "title", "version", "time_created", "time_updated")+" FROM session ORDER BY id")
+		if err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	err = db.rowsOf(ctx, func(scan func(...any) error) error { // sessions without a row of their own
+		var id string
+		if err := scan(&id); err != nil {
+			return err
+		}
+		if _, known := infos[id]; !known {
+			infos[id] = openInfo{ID: id}
+			ids = append(ids, id)
+		}
+		return nil
+	}, "SELECT DISTINCT session_id FROM message")
+	return infos, ids, latest, err
 }
 
 // openMessages returns a session's messages with their parts, in order.

@@ -195,37 +195,9 @@ func readOpenStored(ctx context.Context, f transcript.File, sink transcript.Sink
 	if err := readParts(loose, sink, func(p openPart) { parts[p.MessageID] = append(parts[p.MessageID], p) }); err != nil {
 		return err
 	}
-	files, err := filepath.Glob(filepath.Join(globSafe(root), "message", globSafe(info.ID), "*.json"))
+	msgs, err := storedMessages(ctx, root, info.ID, parts, sink)
 	if err != nil {
 		return err
-	}
-	var msgs []openMessage
-	for _, path := range files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if os.IsNotExist(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		var m openMessage
-		if err := decode(raw, &m.Info); err != nil {
-			sink.Problem(0, filepath.Base(path)+" is not valid JSON")
-			continue
-		}
-		m.Info.ID = first(m.Info.ID, strings.TrimSuffix(filepath.Base(path), ".json"))
-		m.Parts = parts[m.Info.ID]
-		own, err := filepath.Glob(filepath.Join(globSafe(root), "part", globSafe(m.Info.ID), "*.json"))
-		if err != nil {
-			return err
-		}
-		if err := readParts(own, sink, func(p openPart) { m.Parts = append(m.Parts, p) }); err != nil {
-			return err
-		}
-		msgs = append(msgs, m)
 	}
 	if storedMessage.MatchString(slash) {
 		if len(msgs) == 0 {
@@ -239,6 +211,44 @@ func readOpenStored(ctx context.Context, f transcript.File, sink transcript.Sink
 		return err
 	}
 	return done(sink, 1, n)
+}
+
+// storedMessages reads the messages of a session with their parts; loose are
+// those that lie in no folder of their message.
+func storedMessages(ctx context.Context, root, session string, loose map[string][]openPart, sink transcript.Sink) ([]openMessage, error) {
+	files, err := filepath.Glob(filepath.Join(globSafe(root), "message", globSafe(session), "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var msgs []openMessage
+	for _, path := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		raw, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var m openMessage
+		if err := decode(raw, &m.Info); err != nil {
+			sink.Problem(0, filepath.Base(path)+" is not valid JSON")
+			continue
+		}
+		m.Info.ID = first(m.Info.ID, strings.TrimSuffix(filepath.Base(path), ".json"))
+		m.Parts = loose[m.Info.ID]
+		own, err := filepath.Glob(filepath.Join(globSafe(root), "part", globSafe(m.Info.ID), "*.json"))
+		if err != nil {
+			return nil, err
+		}
+		if err := readParts(own, sink, func(p openPart) { m.Parts = append(m.Parts, p) }); err != nil {
+			return nil, err
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs, nil
 }
 
 // readParts reads the files of parts. One that vanished is passed over.

@@ -58,32 +58,35 @@ func (p Pi) Read(ctx context.Context, f transcript.File, from transcript.Cursor,
 	return nil
 }
 
-func piLine(l *linear, v []byte) error {
-	var e struct {
-		Type     string  `json:"type"`
-		ID       string  `json:"id"`
-		ParentID string  `json:"parentId"`
-		At       moment  `json:"timestamp"`
-		Cwd      string  `json:"cwd"`
-		Branched string  `json:"branchedFrom"`
-		Parent   string  `json:"parentSession"`
-		ModelID  string  `json:"modelId"`
-		Summary  string  `json:"summary"`
-		Name     string  `json:"name"`
+// piEntry is one line.
+type piEntry struct {
+	Type     string  `json:"type"`
+	ID       string  `json:"id"`
+	ParentID string  `json:"parentId"`
+	At       moment  `json:"timestamp"`
+	Cwd      string  `json:"cwd"`
+	Branched string  `json:"branchedFrom"`
+	Parent   string  `json:"parentSession"`
+	ModelID  string  `json:"modelId"`
+	Summary  string  `json:"summary"`
+	Name     string  `json:"name"`
+	Content  rawJSON `json:"content"`
+	Message  struct {
+		Role     string  `json:"role"`
 		Content  rawJSON `json:"content"`
-		Message  struct {
-			Role     string  `json:"role"`
-			Content  rawJSON `json:"content"`
-			Model    string  `json:"model"`
-			Stop     string  `json:"stopReason"`
-			CallID   string  `json:"toolCallId"`
-			ToolName string  `json:"toolName"`
-			IsError  bool    `json:"isError"`
-			Command  string  `json:"command"`
-			Output   string  `json:"output"`
-			Exit     *int    `json:"exitCode"`
-		} `json:"message"`
-	}
+		Model    string  `json:"model"`
+		Stop     string  `json:"stopReason"`
+		CallID   string  `json:"toolCallId"`
+		ToolName string  `json:"toolName"`
+		IsError  bool    `json:"isError"`
+		Command  string  `json:"command"`
+		Output   string  `json:"output"`
+		Exit     *int    `json:"exitCode"`
+	} `json:"message"`
+}
+
+func piLine(l *linear, v []byte) error {
+	var e piEntry
 	if decode(v, &e) != nil {
 		return nil
 	}

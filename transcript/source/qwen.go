@@ -69,32 +69,35 @@ func (q Qwen) Read(ctx context.Context, f transcript.File, from transcript.Curso
 	return nil
 }
 
+// qwenEntry is one line.
+type qwenEntry struct {
+	UUID    string `json:"uuid"`
+	Parent  string `json:"parentUuid"`
+	Session string `json:"sessionId"`
+	At      moment `json:"timestamp"`
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Cwd     string `json:"cwd"`
+	Branch  string `json:"gitBranch"`
+	Version string `json:"version"`
+	Model   string `json:"model"`
+	Message struct {
+		Parts rawJSON `json:"parts"`
+	} `json:"message"`
+	System struct {
+		Display string `json:"displayText"`
+		Title   string `json:"customTitle"`
+		Target  string `json:"targetUuid"`
+		Summary string `json:"summary"`
+	} `json:"systemPayload"`
+	Result struct {
+		CallID string `json:"callId"`
+		Status string `json:"status"`
+	} `json:"toolCallResult"`
+}
+
 func qwenLine(l *linear, v []byte) error {
-	var e struct {
-		UUID    string `json:"uuid"`
-		Parent  string `json:"parentUuid"`
-		Session string `json:"sessionId"`
-		At      moment `json:"timestamp"`
-		Type    string `json:"type"`
-		Subtype string `json:"subtype"`
-		Cwd     string `json:"cwd"`
-		Branch  string `json:"gitBranch"`
-		Version string `json:"version"`
-		Model   string `json:"model"`
-		Message struct {
-			Parts rawJSON `json:"parts"`
-		} `json:"message"`
-		System struct {
-			Display string `json:"displayText"`
-			Title   string `json:"customTitle"`
-			Target  string `json:"targetUuid"`
-			Summary string `json:"summary"`
-		} `json:"systemPayload"`
-		Result struct {
-			CallID string `json:"callId"`
-			Status string `json:"status"`
-		} `json:"toolCallResult"`
-	}
+	var e qwenEntry
 	if decode(v, &e) != nil {
 		return nil
 	}

@@ -131,36 +131,39 @@ type zedPart struct {
 	} `json:"ToolUse"`
 }
 
-func zedMessage(raw rawJSON, uid string) []transcript.Message {
-	var in struct {
-		User *struct {
-			ID      string    `json:"id"`
-			Content []zedPart `json:"content"`
-		} `json:"User"`
-		Agent *struct {
-			Content []zedPart `json:"content"`
-			Results map[string]struct {
-				Name    string  `json:"tool_name"`
-				IsError bool    `json:"is_error"`
-				Content rawJSON `json:"content"`
-			} `json:"tool_results"`
-		} `json:"Agent"`
-		Role     string `json:"role"`
-		Segments []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"segments"`
-		Uses []struct {
-			ID    string  `json:"id"`
-			Name  string  `json:"name"`
-			Input rawJSON `json:"input"`
-		} `json:"tool_uses"`
-		Results []struct {
-			ID      string  `json:"tool_use_id"`
+// zedEntry is a message in either shape.
+type zedEntry struct {
+	User *struct {
+		ID      string    `json:"id"`
+		Content []zedPart `json:"content"`
+	} `json:"User"`
+	Agent *struct {
+		Content []zedPart `json:"content"`
+		Results map[string]struct {
+			Name    string  `json:"tool_name"`
 			IsError bool    `json:"is_error"`
 			Content rawJSON `json:"content"`
 		} `json:"tool_results"`
-	}
+	} `json:"Agent"`
+	Role     string `json:"role"`
+	Segments []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"segments"`
+	Uses []struct {
+		ID    string  `json:"id"`
+		Name  string  `json:"name"`
+		Input rawJSON `json:"input"`
+	} `json:"tool_uses"`
+	Results []struct {
+		ID      string  `json:"tool_use_id"`
+		IsError bool    `json:"is_error"`
+		Content rawJSON `json:"content"`
+	} `json:"tool_results"`
+}
+
+func zedMessage(raw rawJSON, uid string) []transcript.Message {
+	var in zedEntry
 	if len(raw) == 0 || raw[0] != '{' || decode(raw, &in) != nil {
 		return nil
 	}
