@@ -90,7 +90,7 @@ func (g *ingest) run(ctx context.Context, files []File) error {
 		return err
 	}
 	if g.report.Messages > 0 {
-		return g.db.Tend(ctx, len(files) > 1)
+		return g.db.Tend(ctx, g.report.Messages > batchMessages)
 	}
 	return nil
 }

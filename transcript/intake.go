@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	batchMessages = 1000    // a transaction takes this many
+	batchMessages = 2000    // a transaction takes this many
 	batchBytes    = 8 << 20 // or this much text, whichever is first
 	hardBytes     = 4 * batchBytes
 	maxProblems   = 20 // kept for one file

@@ -28,7 +28,10 @@ func (db *DB) Tend(ctx context.Context, thorough bool) error {
 			break
 		}
 	}
-	return db.checkpoint(ctx)
+	if err := db.checkpoint(ctx, "PASSIVE"); err != nil || !thorough {
+		return err
+	}
+	return db.checkpoint(ctx, "TRUNCATE")
 }
 
 // tendBetween is the upkeep between the batches of a long ingest.
@@ -42,7 +45,7 @@ func (db *DB) tendBetween(ctx context.Context, batches int) error {
 			return err
 		}
 	}
-	return db.checkpoint(ctx)
+	return db.checkpoint(ctx, "PASSIVE")
 }
 
 // mergeIndex writes about so many pages of merged index and tells whether there
@@ -63,8 +66,19 @@ func (db *DB) mergeIndex(ctx context.Context, pages int) (more bool, err error) 
 	return more, err
 }
 
-// checkpoint copies the log back as far as no reader is in the way.
-func (db *DB) checkpoint(ctx context.Context) error {
+// checkpoint copies the log back as far as no reader is in the way. PASSIVE
+// waits for nobody; TRUNCATE, which also makes the file short, gives up when
+// somebody reads.
+func (db *DB) checkpoint(ctx context.Context, mode string) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.write == nil {
+		return errClosed
+	}
 	var busy, log, done int
-	return db.explain(db.read.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &done))
+	err := db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &log, &done)
+	if isBusy(err) {
+		return nil
+	}
+	return db.explain(err)
 }

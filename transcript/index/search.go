@@ -18,6 +18,7 @@ const (
 
 	fullSessions = 60 // scored in full
 	askSessions  = 12 // of these, asked for all terms when not every row was
+	askAlone     = 4  // for a single term
 	askPhrases   = 8  // with more, fewer sessions are asked
 	askBlocks    = 40 // of one session
 
@@ -233,6 +234,9 @@ func (s *search) complete(ctx context.Context, best []*hopeful, missing []int) e
 	}
 	e := s.plan.matching(missing, "")
 	n := askSessions * askPhrases / max(askPhrases, len(e.owner))
+	if len(s.plan.terms) == 1 { // it has been counted where it stands newest
+		n = askAlone
+	}
 	for _, h := range best[:min(n, len(best))] {
 		blocks := h.session.blocks
 		if len(blocks) > askBlocks {

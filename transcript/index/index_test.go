@@ -1,0 +1,64 @@
+package index
+
+import (
+	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/rank"
+)
+
+func TestASlotComesBackAsItWas(t *testing.T) {
+	for _, s := range []Slot{{}, {Role: "user", Indexed: true, Tokens: 7, At: 1700000000}, {Header: true, Tokens: 3},
+		{Role: "summary", Compacted: true, OffPath: true, Indexed: true, Tokens: 65535}} {
+		b := s.Encode()
+		if got := decodeSlot(b[:]); got != s {
+			t.Errorf("%+v became %+v", s, got)
+		}
+	}
+	b := Slot{Role: "stranger", Tokens: 1 << 20}.Encode()
+	if got := decodeSlot(b[:]); got.Role != "" || got.Tokens != 1<<16-1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestProjectsAreNamedByPathOrName(t *testing.T) {
+	for _, c := range []struct {
+		have, want string
+		ok         bool
+	}{{"/a/b", "", true}, {"/a/b", "/a/b/", true}, {"/a/b/c", "/a/b", true}, {"/a/bc", "/a/b", false}, {"/a/b", "B", true},
+		{"/a/b", "a", false}, {`C:\x\y`, "y", true}, {`C:\x\y`, `C:\x`, true}, {"", "a", false}} {
+		if inProject(c.have, c.want) != c.ok {
+			t.Errorf("%q in %q", c.have, c.want)
+		}
+	}
+}
+
+func TestExpressionsReadLikeThis(t *testing.T) {
+	p := newPlan(analysis.Parse(`red blue* "deep sea" NOT fish`), 100)
+	var all []int
+	for i := range p.terms {
+		all = append(all, i)
+	}
+	e := p.matching(all, p.joined(p.must, " AND "))
+	if want := `(("red" OR "blue"* OR "deep" OR "sea" OR "deep sea") AND (("deep sea"))) NOT ("fish")`; e.match != want {
+		t.Errorf("%s\nwant %s", e.match, want)
+	}
+	if len(e.owner) != 5 || e.owner[4] != 4 {
+		t.Errorf("%v", e.owner)
+	}
+	if got := p.pairs([]int{0, 2, 3}); got != `(("red") AND ("deep")) OR (("red") AND ("sea")) OR (("deep") AND ("sea"))` {
+		t.Error(got)
+	}
+}
+
+func TestSequencesAreFoundFromWhereTheirWordsStand(t *testing.T) {
+	p := newPlan(analysis.Parse("gateway/run.py"), 100)
+	if len(p.terms) != 4 || len(p.terms[3].derived) != 3 || p.terms[3].phrases != nil {
+		t.Fatalf("%+v", p.terms)
+	}
+	hits := []rank.Hit{{Term: 0, Pos: 3}, {Term: 0, Pos: 9}, {Term: 1, Pos: 4}, {Term: 1, Pos: 10}, {Term: 2, Pos: 5}}
+	got := p.sequences(hits)
+	if len(got) != 6 || got[5] != (rank.Hit{Term: 3, Pos: 3}) {
+		t.Errorf("%v", got)
+	}
+}
