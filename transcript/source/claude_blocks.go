@@ -178,8 +178,9 @@ func (p *claudePass) take(b block) {
 				return
 			}
 		}
-		o.ToolCalls = append(o.ToolCalls, transcript.ToolCall{ID: b.ID, Name: b.Name, Args: args(b.Input)})
-		p.called(b.ID, b.Name)
+		call := transcript.ToolCall{ID: b.ID, Name: b.Name, Args: args(b.Input)}
+		o.ToolCalls = append(o.ToolCalls, call)
+		noteCall(p.st.Tools, call)
 	case "thinking":
 		o.Reasoning = p.grow(o.Reasoning, "thinking", b.Thinking)
 	default:
@@ -210,17 +211,6 @@ func (p *claudePass) grow(have, kind, piece string) string {
 	return join(have, piece)
 }
 
-// called remembers a call's name for the result to come.
-func (p *claudePass) called(id, name string) {
-	if id == "" {
-		return
-	}
-	if len(p.st.Tools) > maxTools {
-		clear(p.st.Tools)
-	}
-	p.st.Tools[id] = name
-}
-
 // flush delivers the open assistant message.
 func (p *claudePass) flush() error {
 	o := p.open
@@ -240,7 +230,8 @@ var exitHead = regexp.MustCompile(`^(?:Error: )?Exit code (\d{1,5})\b`)
 // toolResult delivers one result block. Its id is made from the call's: after
 // a compaction the same result can come again under a new line id.
 func (p *claudePass) toolResult(l claudeLine, b block, n int) error {
-	m := transcript.Message{Role: transcript.Tool, ToolCallID: b.ToolUseID, ToolName: p.st.Tools[b.ToolUseID], IsError: b.IsError, Content: blockText(b.Content)}
+	m := transcript.Message{Role: transcript.Tool, ToolCallID: b.ToolUseID, IsError: b.IsError, Content: blockText(b.Content)}
+	m.ToolName, m.OwnTrace = callOf(p.st.Tools, b.ToolUseID)
 	switch {
 	case b.ToolUseID != "":
 		m.UID = "result:" + b.ToolUseID
@@ -278,7 +269,6 @@ func (p *claudePass) toolResult(l claudeLine, b block, n int) error {
 			m.Content = full
 		}
 	}
-	m.OwnTrace = isOwnTool(m.ToolName)
 	return p.deliver(l, m)
 }
 
@@ -321,9 +311,9 @@ func (p *claudePass) spilled(named, content string) string {
 // not inside a message.
 func (p *claudePass) bareToolLine(l claudeLine) error {
 	if l.Type == "tool_use" {
-		p.called(l.UUID, l.Name)
-		return p.deliver(l, transcript.Message{UID: l.UUID, Role: transcript.Assistant,
-			ToolCalls: []transcript.ToolCall{{ID: l.UUID, Name: l.Name, Args: args(l.Input)}}})
+		call := transcript.ToolCall{ID: l.UUID, Name: l.Name, Args: args(l.Input)}
+		noteCall(p.st.Tools, call)
+		return p.deliver(l, transcript.Message{UID: l.UUID, Role: transcript.Assistant, ToolCalls: []transcript.ToolCall{call}})
 	}
 	text := str(l.Output)
 	if text == "" && len(l.Output) > 0 && l.Output[0] != '"' {

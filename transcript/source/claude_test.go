@@ -177,6 +177,9 @@ func TestClaudeToolResultsKnowTheirCallAndOutcome(t *testing.T) {
 		call("t5", "mcp__hermes__session_search"), userLine("u5", "", "S", 5, toolResult("t5", `"old words"`)),
 		call("t6", "mcp__plugin_hermes-mcp_hermes__memory"), userLine("u6", "", "S", 6, toolResult("t6", `"saved"`)),
 		call("t7", "mcp__notes__memory"), userLine("u7", "", "S", 7, toolResult("t7", `"theirs"`)),
+		assistantLine("a8", "", "S", 0, "m8", toolUse("t8", "Bash", `{"command":"cd /w && hermes-mcp search 'retry loop'"}`)), userLine("u8", "", "S", 8, toolResult("t8", `"old words"`)),
+		assistantLine("a9", "", "S", 0, "m9", toolUse("t9", "Bash", `{"command":"git clone https://github.com/x/hermes-mcp"}`)), userLine("u9", "", "S", 9, toolResult("t9", `"cloned"`)),
+		assistantLine("a10", "", "S", 0, "m10", toolUse("t10", "ReadMcpResourceTool", `{"server":"hermes","uri":"hermes://memory/snapshot"}`)), userLine("u10", "", "S", 10, toolResult("t10", `"facts"`)),
 	))
 	var out []string
 	for _, m := range got.msgs {
@@ -197,6 +200,9 @@ func TestClaudeToolResultsKnowTheirCallAndOutcome(t *testing.T) {
 		"t5 mcp__hermes__session_search exit=? error=false own=true",
 		"t6 mcp__plugin_hermes-mcp_hermes__memory exit=? error=false own=true",
 		"t7 mcp__notes__memory exit=? error=false own=false",
+		"t8 Bash exit=? error=false own=true",
+		"t9 Bash exit=? error=false own=false",
+		"t10 ReadMcpResourceTool exit=? error=false own=true",
 	})
 }
 

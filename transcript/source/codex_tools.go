@@ -24,22 +24,12 @@ func (p *codexPass) call(l codexLine) error {
 	if c.Name == "" {
 		c.Name = strings.TrimSuffix(m.Type, "_call")
 	}
-	p.called(c)
+	noteCall(p.st.Tools, c)
 	msg := transcript.Message{Role: transcript.Assistant, ToolCalls: []transcript.ToolCall{c}}
 	if c.ID != "" {
 		msg.UID = "call:" + c.ID
 	}
 	return p.deliver(l, msg)
-}
-
-func (p *codexPass) called(c transcript.ToolCall) {
-	if c.ID == "" {
-		return
-	}
-	if len(p.st.Tools) > maxTools {
-		clear(p.st.Tools)
-	}
-	p.st.Tools[c.ID] = c.Name
 }
 
 // result reads a tool's output, in all the forms it had.
@@ -49,7 +39,8 @@ func (p *codexPass) result(l codexLine) error {
 	if len(raw) == 0 {
 		raw = m.Result
 	}
-	msg := transcript.Message{Role: transcript.Tool, ToolCallID: m.CallID, ToolName: first(p.st.Tools[m.CallID], m.Name), Content: codexText(raw)}
+	name, own := callOf(p.st.Tools, m.CallID)
+	msg := transcript.Message{Role: transcript.Tool, ToolCallID: m.CallID, ToolName: first(name, m.Name), Content: codexText(raw), OwnTrace: own || isOwnTool(m.Name)}
 	var o struct {
 		Output   string  `json:"output"`
 		Content  rawJSON `json:"content"`
@@ -84,7 +75,6 @@ func (p *codexPass) result(l codexLine) error {
 	if msg.ExitCode != nil && *msg.ExitCode != 0 {
 		msg.IsError = true
 	}
-	msg.OwnTrace = isOwnTool(msg.ToolName)
 	if m.CallID != "" {
 		msg.UID = "result:" + m.CallID
 	}
@@ -160,11 +150,12 @@ func (p *codexPass) execEnd(l codexLine) error {
 	if m.CallID == "" {
 		return nil
 	}
-	msg := transcript.Message{UID: "result:" + m.CallID, Role: transcript.Tool, ToolCallID: m.CallID, ToolName: p.st.Tools[m.CallID], ExitCode: m.ExitCode}
+	msg := transcript.Message{UID: "result:" + m.CallID, Role: transcript.Tool, ToolCallID: m.CallID, ExitCode: m.ExitCode}
+	msg.ToolName, msg.OwnTrace = callOf(p.st.Tools, m.CallID)
 	msg.IsError = m.ExitCode != nil && *m.ExitCode != 0
 	if msg.ToolName == "" {
 		c := transcript.ToolCall{ID: m.CallID, Name: "user_shell", Args: extra(nil, "command", m.Command)}
-		p.called(c)
+		noteCall(p.st.Tools, c)
 		if err := p.deliver(l, transcript.Message{UID: "call:" + m.CallID, Role: transcript.Assistant, ToolCalls: []transcript.ToolCall{c}}); err != nil {
 			return err
 		}

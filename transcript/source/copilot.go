@@ -307,17 +307,11 @@ func (p *copilotPass) assistant(e copilotEvent) error {
 	}
 	p.st.Reasoning = ""
 	for _, r := range d.Requests {
-		m.ToolCalls = append(m.ToolCalls, transcript.ToolCall{ID: r.ID, Name: r.Name, Args: args(r.Args)})
-		p.called(r.ID, r.Name)
+		call := transcript.ToolCall{ID: r.ID, Name: r.Name, Args: args(r.Args)}
+		m.ToolCalls = append(m.ToolCalls, call)
+		noteCall(p.st.Tools, call)
 	}
 	return p.deliver(e, m)
-}
-
-func (p *copilotPass) called(id, name string) {
-	if len(p.st.Tools) > maxTools {
-		clear(p.st.Tools)
-	}
-	p.st.Tools[id] = name
 }
 
 // started reads the start of a tool that no message asked for.
@@ -326,16 +320,17 @@ func (p *copilotPass) started(e copilotEvent) error {
 	if _, asked := p.st.Tools[d.CallID]; asked || d.CallID == "" {
 		return nil
 	}
-	p.called(d.CallID, d.ToolName)
-	return p.deliver(e, transcript.Message{UID: "call:" + d.CallID, Role: transcript.Assistant, Model: p.st.Model,
-		ToolCalls: []transcript.ToolCall{{ID: d.CallID, Name: d.ToolName, Args: args(d.Arguments)}}})
+	call := transcript.ToolCall{ID: d.CallID, Name: d.ToolName, Args: args(d.Arguments)}
+	noteCall(p.st.Tools, call)
+	return p.deliver(e, transcript.Message{UID: "call:" + d.CallID, Role: transcript.Assistant, Model: p.st.Model, ToolCalls: []transcript.ToolCall{call}})
 }
 
 var completedExit = regexp.MustCompile(`completed with exit code (-?\d{1,5})>\s*$`)
 
 func (p *copilotPass) completed(e copilotEvent) error {
 	d := e.Data
-	m := transcript.Message{Role: transcript.Tool, ToolCallID: d.CallID, ToolName: first(p.st.Tools[d.CallID], d.ToolName),
+	name, own := callOf(p.st.Tools, d.CallID)
+	m := transcript.Message{Role: transcript.Tool, ToolCallID: d.CallID, ToolName: first(name, d.ToolName), OwnTrace: own || isOwnTool(d.ToolName),
 		Content: first(blockText(d.Result.Content), d.Error.Message), IsError: d.Success != nil && !*d.Success}
 	if d.CallID != "" {
 		m.UID = "result:" + d.CallID
@@ -348,7 +343,6 @@ func (p *copilotPass) completed(e copilotEvent) error {
 			m.ExitCode = &code
 		}
 	}
-	m.OwnTrace = isOwnTool(m.ToolName)
 	return p.deliver(e, m)
 }
 

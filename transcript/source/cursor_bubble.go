@@ -126,7 +126,7 @@ func (b cursorBubble) messages() []transcript.Message {
 	}
 	m.Role, m.ToolCalls = transcript.Assistant, []transcript.ToolCall{call}
 	r := transcript.Message{UID: b.ID + "/result", Role: transcript.Tool, ToolCallID: call.ID, ToolName: t.Name, Content: str(t.Result), At: m.At,
-		IsError: t.Status == "error" || t.Status == "failed", OwnTrace: isOwnTool(t.Name)}
+		IsError: t.Status == "error" || t.Status == "failed", OwnTrace: isOwnCall(call)}
 	if r.Content == "" && len(t.Result) > 0 && t.Result[0] == '{' {
 		r.Content = string(t.Result)
 	}

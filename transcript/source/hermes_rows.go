@@ -23,7 +23,7 @@ func (d *hermesDB) messages(id string, since int64, s hermesSession) error {
 			return err
 		}
 	}
-	n := numberer{}
+	n, waiting := numberer{}, map[string]string{}
 	err := d.db.rowsOf(d.ctx, func(scan func(...any) error) error {
 		var r hermesMessageRow
 		if err := scan(r.fields()...); err != nil {
@@ -32,6 +32,12 @@ func (d *hermesDB) messages(id string, since int64, s hermesSession) error {
 		m := r.message()
 		m.SessionID = hermesID(id)
 		m.UID = n.id(string(m.Role), m.Content, m.ToolCallID, callIDs(m.ToolCalls))
+		for _, c := range m.ToolCalls {
+			noteCall(waiting, c)
+		}
+		if _, own := callOf(waiting, m.ToolCallID); own && m.Role == transcript.Tool {
+			m.OwnTrace = true
+		}
 		if r.id <= since {
 			return nil
 		}

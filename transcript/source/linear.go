@@ -109,16 +109,12 @@ func (l *linear) send(m transcript.Message) error {
 		m.Model = first(m.Model, l.st.S.Model)
 	}
 	for _, c := range m.ToolCalls {
-		if c.ID != "" {
-			if len(l.st.Tools) > maxTools {
-				clear(l.st.Tools)
-			}
-			l.st.Tools[c.ID] = c.Name
-		}
+		noteCall(l.st.Tools, c)
 	}
 	if m.Role == transcript.Tool {
-		m.ToolName = first(m.ToolName, l.st.Tools[m.ToolCallID])
-		m.OwnTrace = m.OwnTrace || isOwnTool(m.ToolName)
+		name, own := callOf(l.st.Tools, m.ToolCallID)
+		m.ToolName = first(m.ToolName, name)
+		m.OwnTrace = m.OwnTrace || own || isOwnTool(m.ToolName)
 		if m.ExitCode == nil {
 			m.ExitCode = exitOf(m.Content)
 		}

@@ -190,6 +190,51 @@ func isOwnTool(name string) bool {
 	return false
 }
 
+// ownCommand is a command line that prints what is in the memory or archive.
+var ownCommand = regexp.MustCompile(`(?:^|[\s"'/;&|(\\])hermes-mcp(?:\.exe)?\s+(?:-\S+\s+)*(?:search|show|sessions|memory|call|archive|review)\b`)
+
+// isOwnCall tells whether what a call gives back comes out of the memory or
+// archive: a tool of ours, our resources, or our command line.
+func isOwnCall(c transcript.ToolCall) bool {
+	if isOwnTool(c.Name) {
+		return true
+	}
+	if len(c.Args) > 1<<16 {
+		return false
+	}
+	args := string(c.Args)
+	return strings.Contains(args, "hermes-mcp") && ownCommand.MatchString(args) ||
+		strings.Contains(args, "hermes://") && strings.Contains(strings.ToLower(c.Name), "resource")
+}
+
+// ownMark stands before the name of a call that is our own, where calls wait
+// for their result.
+const ownMark = "!"
+
+// noteCall remembers a call until its result comes.
+func noteCall(waiting map[string]string, c transcript.ToolCall) {
+	if c.ID == "" {
+		return
+	}
+	if len(waiting) > maxTools {
+		clear(waiting)
+	}
+	waiting[c.ID] = c.Name
+	if isOwnCall(c) {
+		waiting[c.ID] = ownMark + c.Name
+	}
+}
+
+// callOf returns the name of the call that a result answers, "" when it is not
+// known, and whether it is our own.
+func callOf(waiting map[string]string, id string) (name string, own bool) {
+	name = waiting[id]
+	if rest, ok := strings.CutPrefix(name, ownMark); ok {
+		return rest, true
+	}
+	return name, false
+}
+
 // unfence takes recalled text out of a message, so that it never becomes
 // history a second time; what was taken out is kept in Extra.
 func unfence(m *transcript.Message) {

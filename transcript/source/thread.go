@@ -9,7 +9,8 @@ import (
 type thread struct {
 	sink      transcript.Sink
 	s         transcript.Session
-	n         numberer // of messages without an id
+	n         numberer          // of messages without an id
+	waiting   map[string]string // calls, for their results
 	announced bool
 	count     int
 }
@@ -19,7 +20,7 @@ func newThread(sink transcript.Sink, s transcript.Session) *thread {
 	if s.Project == "" {
 		s.Project = gitRoot(s.Dir)
 	}
-	return &thread{sink: sink, s: s, n: numberer{}}
+	return &thread{sink: sink, s: s, n: numberer{}, waiting: map[string]string{}}
 }
 
 func (t *thread) announce() error {
@@ -56,7 +57,14 @@ func (t *thread) send(m transcript.Message) error {
 		m.UID = t.n.id(parts...)
 	}
 	m.Global = isGlobalID(m.UID)
-	m.OwnTrace = m.OwnTrace || isOwnTool(m.ToolName)
+	for _, c := range m.ToolCalls {
+		noteCall(t.waiting, c)
+	}
+	if m.Role == transcript.Tool {
+		name, own := callOf(t.waiting, m.ToolCallID)
+		m.ToolName = first(m.ToolName, name)
+		m.OwnTrace = m.OwnTrace || own || isOwnTool(m.ToolName)
+	}
 	t.count++
 	return t.sink.Message(m)
 }

@@ -194,7 +194,8 @@ func (r chatRequest) round(i int, round chatRound) []transcript.Message {
 	m := transcript.Message{UID: uid, Role: transcript.Assistant, Content: round.Response, Reasoning: words(round.Thinking.Text), Model: r.model()}
 	var results []transcript.Message
 	for _, c := range round.Calls {
-		m.ToolCalls = append(m.ToolCalls, transcript.ToolCall{ID: c.ID, Name: c.Name, Args: args(c.Args)})
+		call := transcript.ToolCall{ID: c.ID, Name: c.Name, Args: args(c.Args)}
+		m.ToolCalls = append(m.ToolCalls, call)
 		result, ok := r.Result.Metadata.Results[c.ID]
 		if !ok {
 			continue
@@ -205,7 +206,7 @@ func (r chatRequest) round(i int, round chatRound) []transcript.Message {
 		}
 		text := join(parts...)
 		results = append(results, transcript.Message{UID: "result:" + c.ID, Role: transcript.Tool, ToolCallID: c.ID, ToolName: c.Name, Content: text,
-			ExitCode: exitOf(text), OwnTrace: isOwnTool(c.Name)})
+			ExitCode: exitOf(text), OwnTrace: isOwnCall(call)})
 	}
 	if m.Content == "" && m.Reasoning == "" && len(m.ToolCalls) == 0 {
 		return results
