@@ -39,7 +39,9 @@ type glyph struct {
 
 // Clean takes out the invisible characters that do no work where they stand.
 // removed are the harmless ones, hiding those that hide or reorder something.
-// The text that is kept comes back unchanged when it is cleaned again.
+// The text that is kept comes back unchanged when it is cleaned again. Where
+// something is removed from text that is not UTF-8, U+FFFD takes the place of
+// what is broken.
 func Clean(text string) (kept string, removed, hiding []Mark) {
 	if !hasInvisible(text) {
 		return text, nil, nil
@@ -62,15 +64,21 @@ func Clean(text string) (kept string, removed, hiding []Mark) {
 		}
 		next := make([]byte, 0, len(kept))
 		nextOffs := make([]int, 0, len(kept)+1)
+		taken := false
 		for i, g := range gs {
-			if fates[i] == keep {
+			switch {
+			case fates[i] != keep:
+				taken = true
+				notes.add(g.r, offs[g.off], fates[i])
+			case g.r == utf8.RuneError && g.size == 1:
+				next = append(next, string(utf8.RuneError)...) // or it might join what follows
+				nextOffs = append(nextOffs, offs[g.off], offs[g.off], offs[g.off])
+			default:
 				next = append(next, kept[g.off:g.off+g.size]...)
 				nextOffs = append(nextOffs, offs[g.off:g.off+g.size]...)
-				continue
 			}
-			notes.add(g.r, offs[g.off], fates[i])
 		}
-		if len(next) == len(kept) {
+		if !taken {
 			break
 		}
 		kept, offs = string(next), append(nextOffs, len(text))
