@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	_ "embed"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -13,39 +13,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
+	"github.com/hermes-mcp/hermes-mcp/curator"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 )
 
+//go:embed reminder.md
+var reminder string
+
 func (a *app) hookCommand() *cobra.Command {
-	var source string
+	var source, event string
 	c := &cobra.Command{
 		Use: "hook", Short: "Answer a hook of an agent (JSON on standard input)",
 		Long: `Takes any hook event of an agent as JSON on standard input. At the start of a
-session it answers with the memory; of every other event it only notes which
-session is live. It always ends with exit code 0: what goes wrong is in
-mcp/logs.`,
+session it answers with the memory. A session that ends or is compacted is
+flushed, and one in which nothing was saved for a while is reviewed, by a
+process of its own that the agent does not wait for. It always ends with exit
+code 0: what goes wrong is in mcp/logs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.hooking = true
-			return a.begin(cmd, true, func(ctx context.Context) error { return a.hook(ctx, source) })
+			return a.begin(cmd, true, func(ctx context.Context) error { return a.hook(ctx, source, event) })
 		},
 	}
 	c.Flags().StringVar(&source, "source", caller.ClaudeCode, "the agent whose hook it is")
+	c.Flags().StringVar(&event, "event", "", "the event, for agents that do not name it in their JSON")
 	return c
 }
 
-// A hookEvent is what of an agent's JSON is used.
-type hookEvent struct {
-	Session    string `json:"session_id"`
-	Transcript string `json:"transcript_path"`
-	Dir        string `json:"cwd"`
-	Event      string `json:"hook_event_name"`
-	Source     string `json:"source"`   // of a SessionStart: startup, resume, clear, compact
-	Subagent   string `json:"agent_id"` // set inside a subagent, whose session is its parent's
-}
-
 const (
-	sessionStart = "SessionStart"
-	sessionEnd   = "SessionEnd"
 	// once is how long the same start is answered only once: people have the
 	// hook in several settings files.
 	once = time.Minute
@@ -55,7 +49,7 @@ const (
 	mostContext = 10_000
 )
 
-func (a *app) hook(ctx context.Context, source string) error {
+func (a *app) hook(ctx context.Context, source, event string) error {
 	if err := a.makeHome(); err != nil {
 		return err
 	}
@@ -63,42 +57,61 @@ func (a *app) hook(ctx context.Context, source string) error {
 	for _, p := range a.problems {
 		a.log.Warn().Msg(p.String())
 	}
-	var e hookEvent
-	if err := json.NewDecoder(io.LimitReader(a.in, largestEvent)).Decode(&e); err != nil {
+	e, err := readEvent(a.in, event)
+	if err != nil {
 		return fmt.Errorf("event is not JSON: %w", err)
 	}
-	if e.Session == "" || e.Subagent != "" {
+	if e.Session == "" {
 		return nil
 	}
+	if no := e.denial(); no != nil {
+		a.log.Info().Str("tool", e.Tool).Str("session", e.Session).Str("subagent", e.Subagent).Msg("edit by a subagent denied")
+		return a.printJSON(no)
+	}
+	var answer string
+	if e.Subagent == "" && e.Event != preToolUse {
+		answer, err = a.report(ctx, source, e)
+	}
+	a.log.Info().Str("event", e.own).Str("source", e.Source).Str("session", e.Session).Bool("answered", answer != "").Msg("hook")
+	if out := e.told(source, answer); out != nil {
+		err = errors.Join(err, a.printJSON(out))
+	}
+	return errors.Join(err, a.follow(source, e))
+}
+
+// report keeps what the event says of its session, and returns what to tell it.
+func (a *app) report(ctx context.Context, source string, e hookEvent) (answer string, err error) {
 	now := time.Now()
 	agent := caller.AgentOf(os.Getpid())
-	var answer string
 	var failed error
-	err := caller.Change(ctx, a.home.MCP("sessions"), source, e.Session, func(r *caller.Report) {
+	err = caller.Change(ctx, a.home.MCP("sessions"), source, e.Session, func(r *caller.Report) {
 		r.Event, r.Dir, r.Transcript, r.Agent, r.At, r.Ended = e.Event, e.Dir, e.Transcript, agent, now, e.Event == sessionEnd
-		if e.Event != sessionStart || a.config.Inject == "off" || a.config.Inject == "instructions" || now.Sub(r.Answered[e.Source]) < once {
-			return
+		switch e.Event {
+		case userPromptSubmit:
+			r.Prompts++
+			if r.Remind {
+				answer, r.Remind = reminder, false
+			}
+		case stop:
+			if n := a.config.NudgeInterval; n > 0 && r.Prompts-r.Counted >= n {
+				r.Counted = r.Prompts
+				failed = a.due(curator.ReviewJob, source, e)
+			}
+		case sessionStart:
+			if a.config.Inject == "off" || a.config.Inject == "instructions" || now.Sub(r.Answered[e.Source]) < once {
+				return
+			}
+			if answer, failed = a.context(ctx, r.ID(), e, !r.Given.IsZero()); failed != nil {
+				return
+			}
+			if r.Answered == nil {
+				r.Answered = map[string]time.Time{}
+			}
+			r.Answered[e.Source] = now
+			r.Given = now
 		}
-		if answer, failed = a.context(ctx, r.ID(), e, !r.Given.IsZero()); failed != nil {
-			return
-		}
-		if r.Answered == nil {
-			r.Answered = map[string]time.Time{}
-		}
-		r.Answered[e.Source] = now
-		r.Given = now
 	})
-	a.log.Info().Str("event", e.Event).Str("source", e.Source).Str("session", e.Session).Bool("answered", answer != "").Msg("hook")
-	if err != nil {
-		return err
-	}
-	if failed != nil {
-		return failed
-	}
-	if answer == "" {
-		return nil
-	}
-	return a.printJSON(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": sessionStart, "additionalContext": answer}})
+	return answer, errors.Join(err, failed)
 }
 
 // context is what the session is told. given says that its context holds a
@@ -124,7 +137,7 @@ func (a *app) context(ctx context.Context, session string, e hookEvent, given bo
 	if utf8.RuneCountInString(text) > mostContext-len(fenceOpen)-len(fenceClose) {
 		text = "The memory is too long to be shown here. Call the tool memory with action read, for target memory and for target user, before you answer.\n"
 	}
-	return fenceOpen + text + fenceClose, nil
+	return text, nil
 }
 
 // The fence marks our text in the agent's transcript, so that ingest knows it

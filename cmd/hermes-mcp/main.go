@@ -112,7 +112,7 @@ func (a *app) root() *cobra.Command {
 	}
 	others := []*cobra.Command{
 		a.uninstallCommand(), a.printConfigCommand(), a.sessionsCommand(), a.showCommand(),
-		a.hookCommand(), a.callCommand(), a.statusCommand(), a.versionCommand(),
+		a.hookCommand(), a.workCommand(), a.reviewCommand(), a.callCommand(), a.statusCommand(), a.versionCommand(),
 	}
 	for _, c := range others {
 		c.GroupID = rest
@@ -128,7 +128,7 @@ const (
 	rest  = "rest"
 )
 
-const firstWords = `install:  hermes-mcp install claude-code   (or print-config CLIENT)
+const firstWords = `install:  hermes-mcp install claude-code   (or --all)
 ingest:   hermes-mcp ingest                (archives every session found on this machine)
 try:      hermes-mcp search QUERY          (and hermes-mcp --help for the rest)
 `

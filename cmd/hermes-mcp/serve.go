@@ -104,6 +104,9 @@ func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPSe
 	background, stop := context.WithCancel(ctx)
 	var owner sync.WaitGroup
 	owner.Go(func() { k.Run(background) })
+	if !how.readOnly {
+		owner.Go(func() { a.upkeep(background) })
+	}
 	err = carry(srv)
 	stop()
 	owner.Wait()

@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/resources"
 	"github.com/hermes-mcp/hermes-mcp/serve"
+	"github.com/hermes-mcp/hermes-mcp/summarizer"
 	"github.com/hermes-mcp/hermes-mcp/tools"
 )
 
@@ -114,6 +115,10 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		},
 		Limit: a.config.SearchLimit, DefaultProject: a.config.DefaultProject,
 		Redact: a.config.RedactOutput, Pending: how.pending,
+		WhenSummarize: a.config.Summarize,
+	}
+	if model := a.model(summarizer.SessionSearch); model != nil {
+		search.Summarize = model.Focus
 	}
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),

@@ -47,6 +47,13 @@ func (a *app) subject(ctx context.Context, now caller.Current) (health.Subject, 
 		Archive: a.archive.path, Pending: a.pending(), Sources: source.All(), Places: a.places(),
 		Clients: a.clientPlace(), HookFile: a.hookFile(),
 	}
+	var wrong error
+	if s.Models, wrong = a.models(); wrong != nil {
+		s.Troubles = append(s.Troubles, wrong.Error())
+	}
+	if s.Jobs, wrong = a.queue().Jobs(); wrong != nil {
+		s.Troubles = append(s.Troubles, wrong.Error())
+	}
 	if p, err := a.project(ctx, a.dir()); err == nil {
 		s.Project = &p
 	}
@@ -98,6 +105,12 @@ func (a *app) printStatus(s health.Report) {
 		}
 	}
 	row("provider", "%s", s.Provider)
+	for _, m := range s.Models {
+		row("auxiliary", "%s", m)
+	}
+	for _, job := range s.Queue {
+		row("queue", "%s", job)
+	}
 	for _, row := range settings.All {
 		if from, set := s.Settings[row.Key]; set {
 			fmt.Fprintf(a.out, "%-9s %s, from %s\n", "setting", row.Key, from.From)

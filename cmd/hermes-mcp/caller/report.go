@@ -28,6 +28,11 @@ type Report struct {
 	// Answered when each kind of start was last answered.
 	Given    time.Time            `json:"given,omitzero"`
 	Answered map[string]time.Time `json:"answered,omitempty"`
+	// Prompts counts the user's, Counted how many of them there were when a
+	// review was last due. Remind says that the next prompt carries a reminder.
+	Prompts int  `json:"prompts,omitempty"`
+	Counted int  `json:"counted,omitempty"`
+	Remind  bool `json:"remind,omitempty"`
 }
 
 // ID is the session's id as it is known everywhere else.

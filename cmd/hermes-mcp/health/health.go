@@ -9,6 +9,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/curator"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
@@ -29,6 +30,9 @@ type Subject struct {
 	Places   transcript.Places
 	Clients  clients.Place
 	HookFile string // the settings file with our hook, "" when there is none
+	Models   []Model
+	Jobs     []curator.Job
+	Troubles []string // what kept the above from being known
 }
 
 // A Report is what `status --json` and hermes://status say.
@@ -44,6 +48,8 @@ type Report struct {
 	Memory   []Target           `json:"memory"`
 	Archive  Archive            `json:"archive"`
 	Provider string             `json:"provider"`
+	Models   []Model            `json:"auxiliary,omitempty"`
+	Queue    []string           `json:"queue,omitempty"` // flushes and reviews that are due
 	Settings map[string]From    `json:"settings"`
 	Inert    []string           `json:"settings_without_effect,omitempty"`
 	Config   []settings.Problem `json:"config_problems"`
@@ -92,7 +98,7 @@ func (s Subject) Report(ctx context.Context) Report {
 		Version: s.Version, Home: s.Home.Path, HomeFrom: s.Home.From, Profile: s.Home.Profile,
 		Session: s.Session.ID, Live: s.Session.Live, FoundBy: s.Session.How, Project: s.Project, Provider: "none",
 		Settings: map[string]From{}, Inert: s.Config.Inert, Config: s.Problems,
-		Memory: s.targets(ctx), Archive: s.archive(ctx),
+		Memory: s.targets(ctx), Archive: s.archive(ctx), Models: s.Models, Queue: jobs(s.Jobs),
 	}
 	if r.Live == nil {
 		r.Live = []string{}
@@ -110,6 +116,7 @@ func (s Subject) Report(ctx context.Context) Report {
 	if n := len(waiting); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d edits of the memory wait for your decision: hermes-mcp memory pending", n))
 	}
+	r.Notes = append(r.Notes, s.Troubles...)
 	if s.Home.Warning != "" {
 		r.Notes = append(r.Notes, s.Home.Warning)
 	}
