@@ -8,6 +8,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/entity"
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/hrr"
+	"github.com/hermes-mcp/hermes-mcp/provider/holographic/wording"
 )
 
 // most bounds the facts of one entity that are compared; the newest count.
@@ -128,7 +129,7 @@ func (p *Provider) about(ctx context.Context, r *reader, name string, facts map[
 	out := presence{}
 	for _, x := range got {
 		isLinked := slices.Contains(linked, x.ID)
-		if !isLinked && !says(x.Content, name) {
+		if !isLinked && !wording.Says(x.Content, name) {
 			continue
 		}
 		much := unseen
@@ -198,14 +199,14 @@ func (r *reader) neighbours(ctx context.Context, ids []int64) ([]int64, error) {
 // saying returns the facts that may say the name.
 func (p *Provider) saying(ctx context.Context, r *reader, name string) ([]int64, error) {
 	var ids []int64
-	if len(parts(name)) > 0 {
+	if len(wording.Parts(name)) > 0 {
 		found, err := r.numbers(ctx, "SELECT rowid FROM facts_fts WHERE facts_fts MATCH ? ORDER BY rowid DESC LIMIT ?", "content : "+quote(name), most)
 		if err != nil {
 			return nil, err
 		}
 		ids = found
 	}
-	asked := pairs(name)
+	asked := wording.Pairs(name)
 	if len(asked) == 0 {
 		return ids, nil
 	}
@@ -213,22 +214,12 @@ func (p *Provider) saying(ctx context.Context, r *reader, name string) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	for id, share := range g.match(asked, most) {
+	for id, share := range g.Match(asked, most) {
 		if share > 0.999 {
 			ids = append(ids, id)
 		}
 	}
 	return ids, nil
-}
-
-// says tells whether content holds the name as whole words; a name in a script
-// without blanks, anywhere.
-func says(content, name string) bool {
-	if hasUnspaced(name) {
-		return strings.Contains(strings.ToLower(content), strings.ToLower(name))
-	}
-	have, want := " "+strings.Join(parts(strings.ToLower(content)), " ")+" ", strings.Join(parts(strings.ToLower(name)), " ")
-	return want != "" && strings.Contains(have, " "+want+" ")
 }
 
 // numbers reads one column of numbers.

@@ -9,12 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/hrr"
+	"github.com/hermes-mcp/hermes-mcp/provider/holographic/wording"
 )
 
 // The parts of a search's score.
@@ -44,7 +41,7 @@ func (p *Provider) search(ctx context.Context, query string, f filter) (out []fa
 		if err != nil {
 			return err
 		}
-		asked, key := bag(query), r.space.Content(query)
+		asked, key := wording.Bag(query), r.space.Content(query)
 		for i, x := range out {
 			out[i].Score = p.score(x, found[x.ID], asked, key)
 		}
@@ -61,7 +58,7 @@ func (p *Provider) score(x fact, lexical float64, asked map[string]bool, key hrr
 	if x.vector != nil {
 		alike = (hrr.Similarity(key, x.vector) + 1) / 2
 	}
-	return (byWords*lexical + byBag*jaccard(asked, saying(x)) + byVector*alike) * x.Trust * p.decay(x)
+	return (byWords*lexical + byBag*wording.Jaccard(asked, saying(x)) + byVector*alike) * x.Trust * p.decay(x)
 }
 
 // decay is 1 for a fact that does not age, and less for an old one.
@@ -86,16 +83,16 @@ func best(all []fact, f filter) []fact {
 
 // candidates are the facts that may answer, with their lexical share.
 func (p *Provider) candidates(ctx context.Context, r *reader, query string, f filter) (map[int64]float64, error) {
-	found, err := r.byWords(ctx, terms(query), f)
+	found, err := r.byWords(ctx, wording.Terms(query), f)
 	if err != nil {
 		return nil, err
 	}
-	if asked := pairs(query); len(asked) > 0 {
+	if asked := wording.Pairs(query); len(asked) > 0 {
 		g, err := p.pairsOf(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		for id, share := range g.match(asked, 10*f.limit) {
+		for id, share := range g.Match(asked, 10*f.limit) {
 			found[id] = max(found[id], share)
 		}
 	}
@@ -110,15 +107,15 @@ func (r *reader) byWords(ctx context.Context, all []string, f filter) (map[int64
 	if err != nil || match == "" {
 		return found, err
 	}
-	text := `SELECT f.fact_id, t.rank FROM facts_fts t CROSS JOIN facts f ON f.fact_id = t.rowid
+	rank, order, limit := "t.rank", " ORDER BY t.rank LIMIT ?", 3*f.limit
+	if wide { // too many to rank: the newest, and what they say decides
+		rank, order, limit = "1.0", " ORDER BY t.rowid DESC LIMIT ?", 200
+	}
+	text := "SELECT f.fact_id, " + rank + ` FROM facts_fts t CROSS JOIN facts f ON f.fact_id = t.rowid
 		WHERE facts_fts MATCH ? AND f.trust_score >= ?`
 	args := []any{match, f.minTrust}
 	if f.category != "" {
 		text, args = text+" AND f.category = ?", append(args, f.category)
-	}
-	order, limit := " ORDER BY t.rank LIMIT ?", 3*f.limit
-	if wide { // too many to rank: the newest
-		order, limit = " ORDER BY t.rowid DESC LIMIT ?", scored/3
 	}
 	rows, err := r.QueryContext(ctx, text+order, append(args, limit)...)
 	if err != nil {
@@ -159,7 +156,7 @@ func (r *reader) plan(ctx context.Context, all []string) (match string, wide boo
 	var known []term
 	for _, w := range all {
 		t := term{text: w}
-		for _, part := range parts(w) { // a word with a dot or a dash in it is several to FTS5
+		for _, part := range wording.Parts(w) { // a word with a dot or a dash in it is several to FTS5
 			var n int
 			err := r.QueryRowContext(ctx, "SELECT doc FROM temp.fact_words WHERE term = ?", part).Scan(&n)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -194,15 +191,16 @@ func (r *reader) plan(ctx context.Context, all []string) (match string, wide boo
 	return strings.Join(taken, " OR "), wide, nil
 }
 
-// parts are the tokens that FTS5's unicode61 makes of a word, near enough to
-// ask how frequent they are: Latin letters lose their accents.
-func parts(w string) []string {
-	var b strings.Builder
-	for _, r := range w {
-		if r > unicode.MaxASCII && unicode.Is(unicode.Latin, r) {
-			r, _ = utf8.DecodeRuneInString(norm.NFD.String(string(r)))
+// saying is the bag of a fact, its tags included, except the mark of an entry.
+func saying(f fact) map[string]bool {
+	set := wording.Bag(f.Content)
+	for w := range wording.Bag(f.Tags) {
+		if !strings.HasPrefix(w, mark) {
+			set[w] = true
 		}
-		b.WriteRune(r)
 	}
-	return strings.FieldsFunc(b.String(), func(r rune) bool { return !letter(r) })
+	return set
 }
+
+// quote makes an FTS5 string of s: its words in a row.
+func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

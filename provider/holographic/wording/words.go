@@ -1,8 +1,14 @@
-package holographic
+// Package wording compares texts by what they say: words, pairs of letters
+// where a script has no blanks between words, and claims that deny each other.
+// All functions are pure and safe for concurrent use.
+package wording
 
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // stopWords say nothing about what a question is about.
@@ -25,9 +31,9 @@ var stopWords = func() map[string]bool {
 // punctuation is what stands around a word and does not belong to it.
 const punctuation = `.,;:!?"'()[]{}#@<>`
 
-// words splits text at blanks, in lower case, without what stands around each
+// Words splits text at blanks, in lower case, without what stands around each
 // word.
-func words(text string) []string {
+func Words(text string) []string {
 	var out []string
 	for _, w := range strings.Fields(strings.ToLower(text)) {
 		if w = strings.Trim(w, punctuation); w != "" {
@@ -45,9 +51,9 @@ func unspaced(r rune) bool {
 
 func hasUnspaced(s string) bool { return strings.ContainsFunc(s, unspaced) }
 
-// pairs are the pairs of neighbouring letters in the unspaced runs of text; a
+// Pairs are the pairs of neighbouring letters in the unspaced runs of text; a
 // run of one letter gives that letter.
-func pairs(text string) []string {
+func Pairs(text string) []string {
 	var out []string
 	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return !unspaced(r) }) {
 		letters := []rune(run)
@@ -61,16 +67,16 @@ func pairs(text string) []string {
 	return out
 }
 
-// bag is the set of what text says: its words, and the pairs of those that
+// Bag is the set of what text says: its words, and the pairs of those that
 // have no blanks.
-func bag(text string) map[string]bool {
+func Bag(text string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range words(text) {
+	for _, w := range Words(text) {
 		if !hasUnspaced(w) {
 			set[w] = true
 			continue
 		}
-		for _, p := range pairs(w) {
+		for _, p := range Pairs(w) {
 			set[p] = true
 		}
 		for _, rest := range strings.FieldsFunc(w, unspaced) {
@@ -82,8 +88,8 @@ func bag(text string) map[string]bool {
 	return set
 }
 
-// jaccard is the share of what two sets have in common.
-func jaccard(a, b map[string]bool) float64 {
+// Jaccard is the share of what two sets have in common.
+func Jaccard(a, b map[string]bool) float64 {
 	common := 0
 	for w := range a {
 		if b[w] {
@@ -96,22 +102,11 @@ func jaccard(a, b map[string]bool) float64 {
 	return 0
 }
 
-// saying is the bag of a fact, its tags included, except the mark of an entry.
-func saying(f fact) map[string]bool {
-	set := bag(f.Content)
-	for w := range bag(f.Tags) {
-		if !strings.HasPrefix(w, mark) {
-			set[w] = true
-		}
-	}
-	return set
-}
-
-// terms are the words of a question to look for, each once, at most 24.
-func terms(query string) []string {
+// Terms are the words of a question to look for, each once, at most 24.
+func Terms(query string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, w := range words(query) {
+	for _, w := range Words(query) {
 		w = strings.Trim(w, `"()*^:-+`)
 		if len([]rune(w)) < 2 || stopWords[w] || seen[w] || len(out) == 24 {
 			continue
@@ -122,5 +117,29 @@ func terms(query string) []string {
 	return out
 }
 
-// quote makes an FTS5 string of s: its words in a row.
-func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+// Parts are the tokens that FTS5's unicode61 makes of a word, near enough to
+// ask how frequent they are: Latin letters lose their accents.
+func Parts(w string) []string {
+	var b strings.Builder
+	for _, r := range w {
+		if r > unicode.MaxASCII && unicode.Is(unicode.Latin, r) {
+			r, _ = utf8.DecodeRuneInString(norm.NFD.String(string(r)))
+		}
+		b.WriteRune(r)
+	}
+	return strings.FieldsFunc(b.String(), func(r rune) bool { return !letter(r) })
+}
+
+func letter(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.Co) || (unicode.Is(unicode.M, r) && !unspaced(r))
+}
+
+// Says tells whether content holds the name as whole words; a name in a script
+// without blanks, anywhere.
+func Says(content, name string) bool {
+	if hasUnspaced(name) {
+		return strings.Contains(strings.ToLower(content), strings.ToLower(name))
+	}
+	have, want := " "+strings.Join(Parts(strings.ToLower(content)), " ")+" ", strings.Join(Parts(strings.ToLower(name)), " ")
+	return want != "" && strings.Contains(have, " "+want+" ")
+}
