@@ -35,7 +35,7 @@ func (s *store) block(sess *sessionRow) (*block, error) {
 		return b, nil
 	}
 	b := &block{session: sess.id}
-	err := s.row("SELECT id, slots FROM block WHERE session = ? ORDER BY id DESC LIMIT 1", []any{sess.id}, &b.id, &b.slots)
+	err := s.Row("SELECT id, slots FROM block WHERE session = ? ORDER BY id DESC LIMIT 1", []any{sess.id}, &b.id, &b.slots)
 	if noRows(err) {
 		if b, err = s.newBlock(sess.id); err == nil {
 			b.slots = append(b.slots, make([]byte, index.SlotSize)...)
@@ -50,7 +50,7 @@ func (s *store) block(sess *sessionRow) (*block, error) {
 
 func (s *store) newBlock(session int64) (*block, error) {
 	if s.lastID == 0 {
-		if err := s.row("SELECT coalesce(max(id), 0) FROM block", nil, &s.lastID); err != nil {
+		if err := s.Row("SELECT coalesce(max(id), 0) FROM block", nil, &s.lastID); err != nil {
 			return nil, err
 		}
 	}
@@ -63,9 +63,9 @@ func (s *store) newBlock(session int64) (*block, error) {
 func (s *store) writeBlock(b *block) error {
 	if b.fresh {
 		b.fresh = false
-		return s.exec("INSERT INTO block (id, session, rev, slots) VALUES (?, ?, ?, ?)", b.id, b.session, s.rev, b.slots)
+		return s.Exec("INSERT INTO block (id, session, rev, slots) VALUES (?, ?, ?, ?)", b.id, b.session, s.rev, b.slots)
 	}
-	return s.exec("UPDATE block SET slots = ?, rev = ? WHERE id = ?", b.slots, s.rev, b.id)
+	return s.Exec("UPDATE block SET slots = ?, rev = ? WHERE id = ?", b.slots, s.rev, b.id)
 }
 
 // setSlot replaces the slot of a message that is there.
@@ -76,7 +76,7 @@ func (s *store) setSlot(session, id int64, slot [index.SlotSize]byte) error {
 		return nil
 	}
 	b := &block{id: id / index.BlockSlots, session: session}
-	if err := s.row("SELECT slots FROM block WHERE id = ?", []any{b.id}, &b.slots); err != nil {
+	if err := s.Row("SELECT slots FROM block WHERE id = ?", []any{b.id}, &b.slots); err != nil {
 		return err
 	}
 	copy(b.slots[at:], slot[:])

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 // Bits of message.flags.
@@ -71,10 +73,10 @@ var errBody = errors.New("message body is damaged")
 var (
 	packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
-			zstd.WithEncoderConcurrency(readers), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
+			zstd.WithEncoderConcurrency(engine.Readers), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	})
 	unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(readers), zstd.WithDecoderMaxMemory(1<<30))
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(engine.Readers), zstd.WithDecoderMaxMemory(1<<30))
 	})
 )
 

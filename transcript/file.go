@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 // unread is the size of a file that was not read to its end.
@@ -62,7 +64,7 @@ func fromJSON(text string, v any) error {
 }
 
 // save writes the row within t.
-func (r fileRow) save(t *tx) error {
+func (r fileRow) save(t *engine.Tx) error {
 	tally, err := json.Marshal(r.tally)
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (r fileRow) save(t *tx) error {
 			return err
 		}
 	}
-	return t.exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, final, gone)
+	return t.Exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, final, gone)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (source, path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
 			position = excluded.position, state = excluded.state, print = excluded.print, tally = excluded.tally,
@@ -93,10 +95,10 @@ func (db *DB) enlist(ctx context.Context, files []File, known map[string]fileRow
 	if len(fresh) == 0 {
 		return nil
 	}
-	return db.update(ctx, false, func(t *tx) error {
+	return db.update(ctx, false, func(t *engine.Tx) error {
 		for _, r := range fresh {
 			// Another process may have read it meanwhile.
-			if err := t.exec(`INSERT INTO file (source, path, size, modified, inode, position) VALUES (?, ?, ?, 0, '', 0)
+			if err := t.Exec(`INSERT INTO file (source, path, size, modified, inode, position) VALUES (?, ?, ?, 0, '', 0)
 				ON CONFLICT DO NOTHING`, r.source, r.path, r.size); err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func (s *store) identify(sess *sessionRow, d *draft) (key, id int64, err error) 
 }
 
 func (s *store) byKey(key int64) (id int64, err error) {
-	err = s.row("SELECT id FROM message WHERE key = ?", []any{key}, &id)
+	err = s.Row("SELECT id FROM message WHERE key = ?", []any{key}, &id)
 	if noRows(err) {
 		err = nil
 	}
@@ -64,7 +64,7 @@ func (s *store) adopt(sess *sessionRow, d *draft, key int64) (int64, int64, erro
 			return 0, 0, err
 		}
 		if id != 0 {
-			return key, id, s.exec("UPDATE message SET key = ? WHERE id = ?", key, id)
+			return key, id, s.Exec("UPDATE message SET key = ? WHERE id = ?", key, id)
 		}
 	}
 	return key, 0, nil
@@ -76,11 +76,11 @@ func (s *store) twinsOf(sess *sessionRow) (map[int64][]int64, error) {
 	if t, ok := s.twins[sess.id]; ok {
 		return t, nil
 	}
-	st, err := s.stmt("SELECT id FROM message WHERE session = ? ORDER BY seq")
+	st, err := s.Stmt("SELECT id FROM message WHERE session = ? ORDER BY seq")
 	if err != nil {
 		return nil, err
 	}
-	ids, err := column[int64](st.QueryContext(s.ctx, sess.id))
+	ids, err := column[int64](st.QueryContext(s.Ctx, sess.id))
 	if err != nil {
 		return nil, err
 	}

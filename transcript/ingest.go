@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 // Progress is told to the caller while an ingest runs.
@@ -190,7 +192,7 @@ func (w *fileWriter) write(ctx context.Context, b *batch) error {
 		row.position, row.state, row.tally = b.cursor.Offset, string(b.cursor.State), b.tally
 	}
 	row.problems = mergeProblems(w.earlier, b.problems)
-	err := w.g.db.update(ctx, false, func(t *tx) (err error) {
+	err := w.g.db.update(ctx, false, func(t *engine.Tx) (err error) {
 		read = w.reading.clone()
 		if st, err = writeBatch(t, b, read); err != nil {
 			return err
@@ -220,7 +222,7 @@ func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole
 			row.print = 0
 		}
 	}
-	return w.g.db.update(ctx, false, func(t *tx) error {
+	return w.g.db.update(ctx, false, func(t *engine.Tx) error {
 		if wasGone {
 			if err := setGone(t, row.path, false); err != nil {
 				return err
@@ -231,7 +233,7 @@ func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole
 }
 
 // writeBatch writes one batch in the transaction t.
-func writeBatch(t *tx, b *batch, read *reading) (*store, error) {
+func writeBatch(t *engine.Tx, b *batch, read *reading) (*store, error) {
 	s, err := newStore(t, read, b.path)
 	if err != nil {
 		return nil, err
@@ -282,7 +284,7 @@ func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
 		err = in.flush()
 	}
 	for i := 0; err == nil && i < len(batches); i++ {
-		err = db.update(ctx, true, func(t *tx) error {
+		err = db.update(ctx, true, func(t *engine.Tx) error {
 			_, err := writeBatch(t, batches[i], newReading(false))
 			return err
 		})
@@ -308,7 +310,7 @@ func (db *DB) lose(ctx context.Context, known map[string]fileRow) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	return db.update(ctx, false, func(t *tx) error {
+	return db.update(ctx, false, func(t *engine.Tx) error {
 		for _, row := range lost {
 			if err := setGone(t, row.path, true); err != nil {
 				return err
@@ -321,6 +323,6 @@ func (db *DB) lose(ctx context.Context, known map[string]fileRow) error {
 	})
 }
 
-func setGone(t *tx, path string, gone bool) error {
-	return t.exec("UPDATE session SET gone = ?, rev = (SELECT value + 1 FROM counter WHERE name = 'rev') WHERE path = ? AND gone <> ?", gone, path, gone)
+func setGone(t *engine.Tx, path string, gone bool) error {
+	return t.Exec("UPDATE session SET gone = ?, rev = (SELECT value + 1 FROM counter WHERE name = 'rev') WHERE path = ? AND gone <> ?", gone, path, gone)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 func says(session, uid, role, text string) line {
@@ -251,7 +253,9 @@ func TestIndexAndMessagesAgreeAfterMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"message_fts", "session_fts"} {
-		if _, err := f.db.write.ExecContext(context.Background(), "INSERT INTO "+table+"("+table+", rank) VALUES ('integrity-check', 0)"); err != nil {
+		if err := f.db.update(context.Background(), false, func(tx *engine.Tx) error {
+			return tx.Exec("INSERT INTO " + table + "(" + table + ", rank) VALUES ('integrity-check', 0)")
+		}); err != nil {
 			t.Errorf("%s: %v", table, err)
 		}
 	}

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -109,86 +108,6 @@ func TestTheArchiveIsForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestANewerArchiveIsRefusedWithWords(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "archive.db")
-	db, err := Open(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.write.ExecContext(context.Background(), "INSERT INTO migration VALUES (9999, 'future', 0)"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(context.Background(), path)
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "update hermes-mcp") {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestMigratingCopiesTheArchiveFirst(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "archive.db")
-	db, err := Open(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, db, "t:a", "hello")
-	if err := db.copyBefore(context.Background(), 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	old, err := Open(context.Background(), path+".schema-0001")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer old.Close()
-	if msgs, _, _, err := old.Messages(context.Background(), "t:a", Window{}); err != nil || len(msgs) != 1 {
-		t.Errorf("%d messages, %v", len(msgs), err)
-	}
-}
-
-func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
-	steps, err := migrationSteps()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range steps {
-		if s.number != i+1 {
-			t.Errorf("step %d is numbered %d", i+1, s.number)
-		}
-	}
-}
-
-func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "other.db")
-	other, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := other.Exec("CREATE TABLE important (x)"); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(context.Background(), path); err == nil || !strings.Contains(err.Error(), "another program") {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestADamagedArchiveIsNamedInPlainWords(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "archive.db")
-	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 500)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(context.Background(), path); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "ingest again") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestAClosedArchiveSaysSo(t *testing.T) {
 	db, err := Open(context.Background(), filepath.Join(t.TempDir(), "a.db"))
 	if err != nil {
@@ -199,16 +118,5 @@ func TestAClosedArchiveSaysSo(t *testing.T) {
 	}
 	if err := db.Put(context.Background(), Session{ID: "a:b"}, nil); err == nil {
 		t.Error("stored in a closed archive")
-	}
-}
-
-func TestVersionsAreComparedByNumber(t *testing.T) {
-	for _, c := range []struct {
-		have string
-		ok   bool
-	}{{"3.51.3", true}, {"3.54.1", true}, {"4.0.0", true}, {"3.51.2", false}, {"3.9.9", false}, {"3.51", false}, {"", false}} {
-		if atLeast(c.have, minSQLite) != c.ok {
-			t.Errorf("%q", c.have)
-		}
 	}
 }

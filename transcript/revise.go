@@ -58,7 +58,7 @@ func (s *store) revise(r revision) error {
 	if r.uid != "" {
 		for _, global := range []bool{false, true} {
 			m := Message{SessionID: r.session, UID: r.uid, Global: global}
-			err := s.row("SELECT seq FROM message WHERE key = ? AND session = ?", []any{keyOf(uidName(&m)), sess.id}, &from)
+			err := s.Row("SELECT seq FROM message WHERE key = ? AND session = ?", []any{keyOf(uidName(&m)), sess.id}, &from)
 			if err == nil {
 				break
 			}
@@ -71,11 +71,11 @@ func (s *store) revise(r revision) error {
 			return nil
 		}
 	}
-	st, err := s.stmt("UPDATE message SET flags = flags | ?1 WHERE session = ?2 AND seq BETWEEN ?3 AND ?4 AND flags & ?1 = 0 RETURNING id")
+	st, err := s.Stmt("UPDATE message SET flags = flags | ?1 WHERE session = ?2 AND seq BETWEEN ?3 AND ?4 AND flags & ?1 = 0 RETURNING id")
 	if err != nil {
 		return err
 	}
-	ids, err := column[int64](st.QueryContext(s.ctx, r.bit, sess.id, from, s.read.last[r.session]))
+	ids, err := column[int64](st.QueryContext(s.Ctx, r.bit, sess.id, from, s.read.last[r.session]))
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *store) flagSlots(session int64, ids []int64, bit int64) error {
 		open, ok := s.blocks[session]
 		if ok && open.id == b.id {
 			b = open
-		} else if err := s.row("SELECT slots FROM block WHERE id = ?", []any{b.id}, &b.slots); err != nil {
+		} else if err := s.Row("SELECT slots FROM block WHERE id = ?", []any{b.id}, &b.slots); err != nil {
 			return err
 		}
 		for ; n < len(ids) && ids[n]/index.BlockSlots == b.id; n++ {

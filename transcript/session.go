@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 // sessionColumns are the columns that sessionFields scans, in order.
@@ -150,15 +152,15 @@ func (db *DB) Mark(ctx context.Context, sessionID string, m Mark) (int64, error)
 // SetMark moves m forward to a message, durably; it never moves back.
 // Errors: ErrNotFound.
 func (db *DB) SetMark(ctx context.Context, sessionID string, m Mark, messageID int64) error {
-	err := db.update(ctx, true, func(t *tx) error {
+	err := db.update(ctx, true, func(t *engine.Tx) error {
 		var session int64
-		if err := t.row("SELECT id FROM session WHERE name = ?", []any{sessionID}, &session); err != nil {
+		if err := t.Row("SELECT id FROM session WHERE name = ?", []any{sessionID}, &session); err != nil {
 			if noRows(err) {
 				return ErrNotFound
 			}
 			return err
 		}
-		return t.exec("INSERT INTO mark (session, name, message) VALUES (?, ?, ?) ON CONFLICT (session, name) DO UPDATE SET message = max(message, excluded.message)",
+		return t.Exec("INSERT INTO mark (session, name, message) VALUES (?, ?, ?) ON CONFLICT (session, name) DO UPDATE SET message = max(message, excluded.message)",
 			session, string(m), messageID)
 	})
 	if err != nil {

@@ -275,7 +275,7 @@ func BenchmarkIngest(b *testing.B) {
 		db := openTest(b)
 		cpu := cpuTime()
 		start := time.Now()
-		rep, err := db.Ingest(context.Background(), newMade(n, 3), []File{{Source: "made", Path: db.path, Size: 1}}, true, nil)
+		rep, err := db.Ingest(context.Background(), newMade(n, 3), []File{{Source: "made", Path: db.sqlite.Path, Size: 1}}, true, nil)
 		if err != nil || rep.Messages != n {
 			b.Fatal(rep, err)
 		}

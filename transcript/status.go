@@ -94,7 +94,7 @@ func (db *DB) Sizes(ctx context.Context) (Sizes, error) {
 		db.read.QueryRowContext(ctx, "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND (name LIKE 'message_fts%' OR name = 'term')").Scan(&s.Index),
 	)
 	for _, suffix := range []string{"", "-wal"} {
-		info, statErr := os.Stat(db.path + suffix)
+		info, statErr := os.Stat(db.sqlite.Path + suffix)
 		if statErr == nil {
 			s.DB += info.Size()
 		} else if !os.IsNotExist(statErr) {

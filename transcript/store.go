@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
 
 // A store is one write transaction's view of what it changes. Everything is
 // written by finish, once a session and once a block.
 type store struct {
-	*tx
+	*engine.Tx
 	rev      int64
 	sessions map[string]*sessionRow
 	blocks   map[int64]*block // by session, the one that is being filled
@@ -48,10 +49,10 @@ type doc struct {
 	old   bool // a row with this id may be there
 }
 
-func newStore(t *tx, read *reading, path string) (*store, error) {
-	s := &store{tx: t, read: read, path: path, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
+func newStore(t *engine.Tx, read *reading, path string) (*store, error) {
+	s := &store{Tx: t, read: read, path: path, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
 		df: make(map[string]int64), contexts: make(map[[3]string]int64), twins: make(map[int64]map[int64][]int64)}
-	if err := s.row("SELECT value + 1 FROM counter WHERE name = 'rev'", nil, &s.rev); err != nil {
+	if err := s.Row("SELECT value + 1 FROM counter WHERE name = 'rev'", nil, &s.rev); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -63,16 +64,16 @@ func (s *store) session(id string) (*sessionRow, error) {
 		return r, nil
 	}
 	r := &sessionRow{}
-	err := s.row("SELECT "+sessionColumns+", id, root, text, keyed, header FROM session WHERE name = ?", []any{id},
+	err := s.Row("SELECT "+sessionColumns+", id, root, text, keyed, header FROM session WHERE name = ?", []any{id},
 		append(sessionFields(&r.Session), &r.id, &r.root, &r.text, &r.keyed, &r.header)...)
 	switch {
 	case noRows(err):
-		if err := s.row("SELECT coalesce(max(id), 0) + 1 FROM session", nil, &r.id); err != nil {
+		if err := s.Row("SELECT coalesce(max(id), 0) + 1 FROM session", nil, &r.id); err != nil {
 			return nil, err
 		}
 		// Written at once, since its id is taken; finish fills it.
 		source, bare, _ := cutID(id)
-		if err := s.exec("INSERT INTO session (id, name, bare, source, root, rev) VALUES (?, ?, ?, ?, ?, ?)",
+		if err := s.Exec("INSERT INTO session (id, name, bare, source, root, rev) VALUES (?, ?, ?, ?, ?, ?)",
 			r.id, id, bare, source, r.id, s.rev); err != nil {
 			return nil, err
 		}
@@ -111,7 +112,7 @@ func (s *store) add(d *draft) error {
 	if err != nil {
 		return err
 	}
-	if err := s.exec("INSERT INTO message (id, session, seq, key, at, role, flags, context, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := s.Exec("INSERT INTO message (id, session, seq, key, at, role, flags, context, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		id, sess.id, sess.Messages, key, millis(d.At), string(d.Role), flagsOf(&d.Message), context, d.body); err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 	if err != nil {
 		return err
 	}
-	if err := s.exec("UPDATE message SET at = ?, flags = ?, context = ?, body = ? WHERE id = ?",
+	if err := s.Exec("UPDATE message SET at = ?, flags = ?, context = ?, body = ? WHERE id = ?",
 		millis(m.At), flagsOf(&m), context, merged.body, id); err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 	if owner == sess.id {
 		sess.text += textSize(&m) - size
 		sess.changed = true
-	} else if err := s.exec("UPDATE session SET text = text + ? WHERE id = ?", textSize(&m)-size, owner); err != nil {
+	} else if err := s.Exec("UPDATE session SET text = text + ? WHERE id = ?", textSize(&m)-size, owner); err != nil {
 		return err
 	}
 	return s.setSlot(owner, id, slotOf(&m, merged.size))
@@ -208,12 +209,12 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 // join makes a message of another session a member of sess, once, and returns
 // its place there.
 func (s *store) join(sess *sessionRow, id int64, m *Message) (seq int, err error) {
-	err = s.row("SELECT seq FROM member WHERE message = ? AND session = ?", []any{id, sess.id}, &seq)
+	err = s.Row("SELECT seq FROM member WHERE message = ? AND session = ?", []any{id, sess.id}, &seq)
 	if !noRows(err) {
 		return seq, err
 	}
 	seq = sess.Messages
-	if err := s.exec("INSERT INTO member (session, seq, message) VALUES (?, ?, ?)", sess.id, seq, id); err != nil {
+	if err := s.Exec("INSERT INTO member (session, seq, message) VALUES (?, ?, ?)", sess.id, seq, id); err != nil {
 		return 0, err
 	}
 	s.touch(sess, m)
@@ -225,7 +226,7 @@ func (s *store) load(id int64, m *Message) (owner int64, err error) {
 	var at, flags int64
 	var role string
 	var body []byte
-	if err := s.row(`SELECT m.session, m.seq, m.at, m.role, m.flags, coalesce(c.model, ''), coalesce(c.dir, ''), coalesce(c.branch, ''), m.body
+	if err := s.Row(`SELECT m.session, m.seq, m.at, m.role, m.flags, coalesce(c.model, ''), coalesce(c.dir, ''), coalesce(c.branch, ''), m.body
 		FROM message m LEFT JOIN context c ON c.id = m.context WHERE m.id = ?`, []any{id},
 		&owner, &m.Seq, &at, &role, &flags, &m.Model, &m.Dir, &m.Branch, &body); err != nil {
 		return 0, err
@@ -244,11 +245,11 @@ func (s *store) context(m *Message) (int64, error) {
 	if id, ok := s.contexts[k]; ok {
 		return id, nil
 	}
-	if err := s.exec("INSERT INTO context (model, dir, branch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", k[0], k[1], k[2]); err != nil {
+	if err := s.Exec("INSERT INTO context (model, dir, branch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", k[0], k[1], k[2]); err != nil {
 		return 0, err
 	}
 	var id int64
-	err := s.row("SELECT id FROM context WHERE model = ? AND dir = ? AND branch = ?", []any{k[0], k[1], k[2]}, &id)
+	err := s.Row("SELECT id FROM context WHERE model = ? AND dir = ? AND branch = ?", []any{k[0], k[1], k[2]}, &id)
 	s.contexts[k] = id
 	return id, err
 }
@@ -275,13 +276,13 @@ func (s *store) finish() error {
 		case d.old:
 			query = "INSERT OR REPLACE INTO message_fts (rowid, text) VALUES (?, ?)"
 		}
-		if err := s.exec(query, args...); err != nil {
+		if err := s.Exec(query, args...); err != nil {
 			return err
 		}
 	}
 	for _, w := range slices.Sorted(maps.Keys(s.df)) {
 		if n := s.df[w]; n != 0 {
-			if err := s.exec("INSERT INTO term (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df + excluded.df", w, n); err != nil {
+			if err := s.Exec("INSERT INTO term (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df + excluded.df", w, n); err != nil {
 				return err
 			}
 		}
@@ -291,7 +292,7 @@ func (s *store) finish() error {
 			return err
 		}
 	}
-	return s.exec("UPDATE counter SET value = ? WHERE name = 'rev'", s.rev)
+	return s.Exec("UPDATE counter SET value = ? WHERE name = 'rev'", s.rev)
 }
 
 // link joins the lineages of r, its parent, and its children that came before
@@ -314,11 +315,11 @@ func (s *store) link(r *sessionRow) error {
 	if !r.fresh {
 		return nil
 	}
-	st, err := s.stmt("SELECT root FROM session WHERE parent = ?")
+	st, err := s.Stmt("SELECT root FROM session WHERE parent = ?")
 	if err != nil {
 		return err
 	}
-	roots, err := column[int64](st.QueryContext(s.ctx, r.ID))
+	roots, err := column[int64](st.QueryContext(s.Ctx, r.ID))
 	for i := 0; err == nil && i < len(roots); i++ {
 		err = s.moveRoot(roots[i], r.root)
 	}
@@ -330,7 +331,7 @@ func (s *store) rootOf(name string) (root int64, err error) {
 	if r, ok := s.sessions[name]; ok {
 		return r.root, nil
 	}
-	err = s.row("SELECT root FROM session WHERE name = ?", []any{name}, &root)
+	err = s.Row("SELECT root FROM session WHERE name = ?", []any{name}, &root)
 	if noRows(err) {
 		err = nil
 	}
@@ -346,7 +347,7 @@ func (s *store) moveRoot(from, to int64) error {
 			r.root, r.changed = to, true
 		}
 	}
-	return s.exec("UPDATE session SET root = ?, rev = ? WHERE root = ?", to, s.rev, from)
+	return s.Exec("UPDATE session SET root = ?, rev = ? WHERE root = ?", to, s.rev, from)
 }
 
 // finishSession writes what changed of r, and its header to the index.
@@ -359,7 +360,7 @@ func (s *store) finishSession(r *sessionRow) error {
 			return err
 		}
 	}
-	return s.exec(`UPDATE session SET root = ?, parent = ?, relation = ?, title = ?, project = ?, dir = ?, branch = ?, model = ?,
+	return s.Exec(`UPDATE session SET root = ?, parent = ?, relation = ?, title = ?, project = ?, dir = ?, branch = ?, model = ?,
 		surface = ?, user = ?, version = ?, started = ?, ended = ?, active = ?, end_reason = ?, path = ?, gone = ?,
 		messages = ?, text = ?, preview = ?, header = ?, keyed = ?, rev = ? WHERE id = ?`,
 		r.root, r.ParentID, string(r.Relation), r.Title, r.Project, r.Dir, r.Branch, r.Model,
@@ -375,7 +376,7 @@ func (s *store) indexHeader(r *sessionRow, header string) error {
 		return err
 	}
 	id := first.id
-	if err := s.row("SELECT coalesce(min(id), ?) FROM block WHERE session = ?", []any{id, r.id}, &id); err != nil {
+	if err := s.Row("SELECT coalesce(min(id), ?) FROM block WHERE session = ?", []any{id, r.id}, &id); err != nil {
 		return err
 	}
 	title, words, size := analyse(titleText(&r.Session))
@@ -383,7 +384,7 @@ func (s *store) indexHeader(r *sessionRow, header string) error {
 	s.count(words, before)
 	r.header = header
 	opening, _, _ := analyse(r.Preview)
-	if err := s.exec("INSERT OR REPLACE INTO session_fts (rowid, text) VALUES (?, ?)", r.id, title+" "+opening); err != nil {
+	if err := s.Exec("INSERT OR REPLACE INTO session_fts (rowid, text) VALUES (?, ?)", r.id, title+" "+opening); err != nil {
 		return err
 	}
 	return s.setSlot(r.id, id*index.BlockSlots, index.Slot{Header: true, Indexed: size > 0, Tokens: size}.Encode())

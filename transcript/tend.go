@@ -3,6 +3,8 @@ package transcript
 import (
 	"context"
 	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 const (
@@ -28,10 +30,10 @@ func (db *DB) Tend(ctx context.Context, thorough bool) error {
 			break
 		}
 	}
-	if err := db.checkpoint(ctx, "PASSIVE"); err != nil || !thorough {
+	if err := db.sqlite.Checkpoint(ctx, "PASSIVE"); err != nil || !thorough {
 		return err
 	}
-	return db.checkpoint(ctx, "TRUNCATE")
+	return db.sqlite.Checkpoint(ctx, "TRUNCATE")
 }
 
 // tendBetween is the upkeep between the batches of a long ingest.
@@ -45,40 +47,23 @@ func (db *DB) tendBetween(ctx context.Context, batches int) error {
 			return err
 		}
 	}
-	return db.checkpoint(ctx, "PASSIVE")
+	return db.sqlite.Checkpoint(ctx, "PASSIVE")
 }
 
 // mergeIndex writes about so many pages of merged index and tells whether there
 // may be more to merge.
 func (db *DB) mergeIndex(ctx context.Context, pages int) (more bool, err error) {
-	err = db.update(ctx, false, func(t *tx) error {
+	err = db.update(ctx, false, func(t *engine.Tx) error {
 		var before, after int64
-		if err := t.row("SELECT total_changes()", nil, &before); err != nil {
+		if err := t.Row("SELECT total_changes()", nil, &before); err != nil {
 			return err
 		}
-		if err := t.exec("INSERT INTO message_fts(message_fts, rank) VALUES ('merge', ?)", pages); err != nil {
+		if err := t.Exec("INSERT INTO message_fts(message_fts, rank) VALUES ('merge', ?)", pages); err != nil {
 			return err
 		}
-		err := t.row("SELECT total_changes()", nil, &after)
+		err := t.Row("SELECT total_changes()", nil, &after)
 		more = after-before >= 2
 		return err
 	})
 	return more, err
-}
-
-// checkpoint copies the log back as far as no reader is in the way. PASSIVE
-// waits for nobody; TRUNCATE, which also makes the file short, gives up when
-// somebody reads.
-func (db *DB) checkpoint(ctx context.Context, mode string) error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.write == nil {
-		return errClosed
-	}
-	var busy, log, done int
-	err := db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &log, &done)
-	if isBusy(err) {
-		return nil
-	}
-	return db.explain(err)
 }

@@ -125,6 +125,4 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrAmbiguous is returned when a bare id or prefix fits several sessions.
 	ErrAmbiguous = errors.New("ambiguous session id")
-	// ErrNewer is returned by Open when a newer hermes-mcp made the archive.
-	ErrNewer = errors.New("archive was made by a newer version")
 )

@@ -91,9 +91,9 @@ func TestDistance(t *testing.T) {
 }
 
 func FuzzScoreIsFinite(f *testing.F) {
-	f.Add(40, 200, 3, 7)
-	f.Fuzz(func(t *testing.T, a, b, p, q int) {
-		a, b = max(0, a%3000), max(0, b%3000)
+	f.Add(uint(40), uint(200), uint(3), uint(7))
+	f.Fuzz(func(t *testing.T, x, y, p, q uint) {
+		a, b := int(x%3000), int(y%3000)
 		m := model(1, 2, 3)
 		s := m.Score([]Turn{turn(a, 1, Hit{0, int32(p % 4000)}), turn(b, 0.5, Hit{1, int32(q % 4000)}, Hit{2, int32(p % 4000)})}, a+b, 3)
 		if math.IsNaN(s.Score) || math.IsInf(s.Score, 0) || s.Score < 0 {

@@ -1,19 +1,15 @@
-package transcript
+package engine
 
 import (
 	"context"
-	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
-
-//go:embed migration/*.sql
-var migrations embed.FS
 
 // A migration is one numbered file.
 type migration struct {
@@ -21,19 +17,15 @@ type migration struct {
 	name, sql string
 }
 
-// applicationID stands in the file's header, so that a stranger's database is
-// not taken for an archive.
-const applicationID = 0x686d6370 // "hmcp"
-
 // migrate brings the schema up to date, each step in a transaction of its own
 // together with its record. An archive that holds something is copied first.
 func (db *DB) migrate(ctx context.Context) error {
-	steps, err := migrationSteps()
+	steps, err := db.schema.steps()
 	if err != nil {
 		return err
 	}
 	last := steps[len(steps)-1].number
-	have, err := db.schema(ctx)
+	have, err := db.version(ctx)
 	if err != nil || have == last {
 		return err
 	}
@@ -55,38 +47,39 @@ func (db *DB) migrate(ctx context.Context) error {
 
 // apply runs one step unless another process was faster.
 func (db *DB) apply(ctx context.Context, step migration) error {
-	return db.update(ctx, true, func(t *tx) error {
-		have, err := db.schema(t.ctx)
+	return db.Update(ctx, true, func(t *Tx) error {
+		have, err := db.version(t.Ctx)
 		if err != nil || have >= step.number {
 			return err
 		}
 		if have == 0 {
-			if _, err := db.write.ExecContext(t.ctx, fmt.Sprintf(`PRAGMA application_id=%d;
-				CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, at INTEGER NOT NULL)`, applicationID)); err != nil {
+			if _, err := db.write.ExecContext(t.Ctx, fmt.Sprintf(`PRAGMA application_id=%d;
+				CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, at INTEGER NOT NULL)`, db.schema.ApplicationID)); err != nil {
 				return err
 			}
 		}
-		if _, err := db.write.ExecContext(t.ctx, step.sql); err != nil {
+		if _, err := db.write.ExecContext(t.Ctx, step.sql); err != nil {
 			return err
 		}
-		_, err = db.write.ExecContext(t.ctx, "INSERT INTO migration VALUES (?, ?, ?)", step.number, step.name, db.now().UnixMilli())
+		_, err = db.write.ExecContext(t.Ctx, "INSERT INTO migration VALUES (?, ?, ?)", step.number, step.name, time.Now().UnixMilli())
 		return err
 	})
 }
 
-// schema returns the number of the newest step applied, 0 for a new file.
-func (db *DB) schema(ctx context.Context) (int, error) {
-	var n, tables, id int
+// version returns the number of the newest step applied, 0 for a new file.
+func (db *DB) version(ctx context.Context) (int, error) {
+	var n, tables int
+	var id int32
 	err := retry(ctx, func() error {
 		if err := db.write.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
 			return err
 		}
-		if err := db.write.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id != applicationID {
+		if err := db.write.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id != db.schema.ApplicationID {
 			return err
 		}
 		return db.write.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM migration").Scan(&n)
 	})
-	if err == nil && tables > 0 && id != applicationID {
+	if err == nil && tables > 0 && id != db.schema.ApplicationID {
 		err = errors.New("the file is a database of another program; name another path")
 	}
 	return n, err
@@ -94,7 +87,7 @@ func (db *DB) schema(ctx context.Context) (int, error) {
 
 // copyBefore copies the archive beside itself, once a schema.
 func (db *DB) copyBefore(ctx context.Context, have int) error {
-	to := fmt.Sprintf("%s.schema-%04d", db.path, have)
+	to := fmt.Sprintf("%s.schema-%04d", db.Path, have)
 	if _, err := os.Stat(to); err == nil {
 		return nil
 	}
@@ -115,9 +108,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// migrationSteps lists the embedded steps in order.
-func migrationSteps() ([]migration, error) {
-	entries, err := migrations.ReadDir("migration") // sorted by name
+// steps lists the steps in order.
+func (s Schema) steps() ([]migration, error) {
+	entries, err := fs.ReadDir(s.Steps, ".") // sorted by name
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +118,10 @@ func migrationSteps() ([]migration, error) {
 	for _, e := range entries {
 		number, name, ok := strings.Cut(strings.TrimSuffix(e.Name(), ".sql"), "_")
 		n, err := strconv.Atoi(number)
-		if !ok || err != nil {
-			return nil, fmt.Errorf("migration %s: name is not NNNN_name.sql", e.Name())
+		if !ok || err != nil || n != len(steps)+1 {
+			return nil, fmt.Errorf("migration %s: the name should be %04d_name.sql", e.Name(), len(steps)+1)
 		}
-		text, err := migrations.ReadFile("migration/" + e.Name())
+		text, err := fs.ReadFile(s.Steps, e.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +129,3 @@ func migrationSteps() ([]migration, error) {
 	}
 	return steps, nil
 }
-
-// noRows tells whether err only says that a query found nothing.
-func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Update runs fn in one write transaction. It begins with the write lock, so fn
+// never fails for another writer; waiting for the lock is jittered and ends
+// after patience. Once begun, the transaction does not depend on ctx. durable
+// says that the commit survives a power cut; without it, it survives a killed
+// process. fn may run more than once and must not keep state of a failed run.
+func (db *DB) Update(ctx context.Context, durable bool, fn func(*Tx) error) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.write == nil {
+		return ErrClosed
+	}
+	if db.strict != durable {
+		level := "NORMAL"
+		if durable {
+			level = "FULL"
+		}
+		if _, err := db.write.ExecContext(ctx, "PRAGMA synchronous="+level); err != nil {
+			return db.Explain(err)
+		}
+		db.strict = durable
+	}
+	return db.Explain(retry(ctx, func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ctx := context.WithoutCancel(ctx)
+		if _, err := db.write.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+		err := fn(&Tx{Ctx: ctx, db: db})
+		if err == nil {
+			_, err = db.write.ExecContext(ctx, "COMMIT")
+		}
+		if err != nil {
+			if _, undo := db.write.ExecContext(ctx, "ROLLBACK"); undo != nil && !strings.Contains(undo.Error(), "no transaction") {
+				err = errors.Join(err, undo)
+			}
+		}
+		return err
+	}))
+}
+
+// A Tx is one write transaction on the writer's connection.
+type Tx struct {
+	Ctx context.Context // does not end with the caller's
+	db  *DB
+}
+
+// Stmt returns the prepared statement of query, made once a connection.
+func (t *Tx) Stmt(query string) (*sql.Stmt, error) {
+	if s, ok := t.db.stmts[query]; ok {
+		return s, nil
+	}
+	s, err := t.db.write.PrepareContext(t.Ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	t.db.stmts[query] = s
+	return s, nil
+}
+
+// Exec runs a statement without rows.
+func (t *Tx) Exec(query string, args ...any) error {
+	s, err := t.Stmt(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(t.Ctx, args...)
+	return err
+}
+
+// Row runs a query of one row into dest. Errors: sql.ErrNoRows.
+func (t *Tx) Row(query string, args []any, dest ...any) error {
+	s, err := t.Stmt(query)
+	if err != nil {
+		return err
+	}
+	return s.QueryRowContext(t.Ctx, args...).Scan(dest...)
+}
+
+// retry runs fn until it does something other than find the database locked.
+func retry(ctx context.Context, fn func() error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := fn()
+		if !isBusy(err) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("another process held the archive's lock for %s; the archive is healthy, try again: %w", patience, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(20+rand.IntN(130)) * time.Millisecond):
+		}
+	}
+}
+
+// isBusy tells whether err means that another process is in the way.
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return true
+	}
+	return false
+}
+
+// Explain puts words to a damaged file.
+func (db *DB) Explain(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: stop every hermes-mcp, move %s aside and ingest again, or restore a backup: %w", ErrDamaged, db.Path, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk that holds %s is full: %w", db.Path, err)
+	}
+	return err
+}
+
+// Checkpoint copies the log back as far as no reader is in the way. PASSIVE
+// waits for nobody; TRUNCATE, which also makes the file short, gives up when
+// somebody reads.
+func (db *DB) Checkpoint(ctx context.Context, mode string) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.write == nil {
+		return ErrClosed
+	}
+	var busy, log, done int
+	err := db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &log, &done)
+	if isBusy(err) {
+		return nil
+	}
+	return db.Explain(err)
+}
