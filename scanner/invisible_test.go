@@ -25,6 +25,7 @@ func TestLegitimateInvisibleCharactersStayWhereTheyAre(t *testing.T) {
 		"Khmer line breaks":                  "ខ្ញុំ\u200bចូល\u200bចិត្ត",
 		"Thai line breaks":                   "สวัสดี\u200bครับ",
 		"Hebrew with an isolate":             "הקובץ \u2066main.go\u2069 נמצא כאן",
+		"a mark on a Latin line of Hebrew":   "שלום\n\u200e(Go 1.26)\u200e\nתודה",
 		"Arabic with an embedding":           "نص \u202aabc\u202c هنا",
 		"an ideograph with a variant":        "葛\U000E0100城市",
 		"a Mongolian word":                   "ᠮᠣᠩᠭᠣᠯ\u180eᠠ",

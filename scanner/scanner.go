@@ -10,13 +10,18 @@
 // their neighbours: joiners inside emoji and words, marks in right-to-left
 // text and selectors that have something to select stay; the rest is taken
 // out, or refused when it hides text or changes the order of what is read.
-// Everything else is judged from a canonical view of the text by the rules of
-// rules.json, which ask for an intent (a verb and its object), never for a
-// single word.
+// Everything else is judged from the readings of the text, which see through
+// disguises and one level of encoding, by rules that ask for an intent (a verb
+// and its object), never for a single word.
+//
+// # How it is parted
+//
+// property knows characters, unseen judges the invisible ones, reading reads a
+// text in every way, rule looks for intents in the readings, secret finds keys.
 //
 // All functions are pure, linear in the length of the text, and safe for
-// concurrent use. The package imports nothing of ours and keeps no state; the
-// rules are compiled when the first text is judged.
+// concurrent use. The package keeps no state; the rules are compiled when the
+// first text is judged, in a few milliseconds.
 package scanner
 
 // A Scope says how lasting the place is that a text is about to enter. Scopes

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"bytes"
 	"encoding/base64"
 	"html"
 	"strconv"
@@ -33,7 +34,7 @@ func decode(text string) []decoded {
 		out = appendBase64(out, text[i:end], i)
 		i = end
 	}
-	return appendHex(out, text)
+	return appendCodes(appendHex(out, text), text)
 }
 
 // composed joins the letters of Korean syllables that are written apart.
@@ -72,7 +73,11 @@ func appendBase64(out []decoded, run string, at int) []decoded {
 		run = run[:len(run)-1]
 	}
 	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
-	if b, err := base64.RawStdEncoding.DecodeString(run); err == nil && isText(b) {
+	b, err := base64.RawStdEncoding.DecodeString(run)
+	if err == nil && len(b) > 1 && b[1] == 0 { // as PowerShell encodes its commands
+		b = bytes.ReplaceAll(b, []byte{0}, nil)
+	}
+	if err == nil && isText(b) {
 		out = append(out, decoded{string(b), at})
 	}
 	return out
@@ -110,7 +115,7 @@ func appendHex(out []decoded, text string) []decoded {
 		for j+1 < len(text) && hexValue(text[j]) >= 0 && hexValue(text[j+1]) >= 0 {
 			b = append(b, byte(hexValue(text[j])<<4|hexValue(text[j+1])))
 			j += 2
-			for k := 0; k < 4 && j < len(text) && strings.IndexByte(" ,:;-\\x0%{}u", text[j]) >= 0; k++ {
+			for k := 0; k < 4 && j < len(text) && strings.IndexByte(" ,:;-\\x0%{}u=", text[j]) >= 0; k++ {
 				if text[j] == '0' && (j+1 >= len(text) || text[j+1] != 'x') {
 					break
 				}

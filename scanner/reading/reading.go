@@ -36,5 +36,8 @@ func Of(text string) []Reading {
 	if v, ok := rotate(plain, text); ok {
 		out = append(out, Reading{View: v})
 	}
+	if upright, at := turn(text); at >= 0 {
+		out = append(out, Reading{View: reverse(Canonical(upright)), coded: true, at: at})
+	}
 	return append(out, Reading{View: reverse(plain)})
 }

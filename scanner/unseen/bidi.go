@@ -1,6 +1,10 @@
 package unseen
 
-import "github.com/hermes-mcp/hermes-mcp/scanner/property"
+import (
+	"slices"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner/property"
+)
 
 // Direction controls. Marks and isolates belong in right-to-left text;
 // overrides belong nowhere, because what is read is no longer what is stored.
@@ -24,25 +28,25 @@ func isBidi(r rune) bool {
 	return r == alm || r == lrm || r == rlm || r >= lre && r <= rlo || r >= lri && r <= pdi
 }
 
-// judgeBidi judges each paragraph alone, as the bidirectional algorithm does.
+// judgeBidi judges each paragraph alone, as the bidirectional algorithm does. A
+// text with right-to-left letters anywhere may hold marks everywhere.
 func judgeBidi(gs []glyph, fates []fate) {
+	if !slices.ContainsFunc(gs, func(g glyph) bool { return g.invisible && isBidi(g.r) }) {
+		return
+	}
+	rtl := slices.ContainsFunc(gs, func(g glyph) bool { return property.RightToLeft(g.r) })
 	for i := 0; i < len(gs); {
-		j, controls, rtl := i, false, false
-		for ; j < len(gs) && gs[j].r != '\n' && gs[j].r != 0x2029; j++ {
-			controls = controls || gs[j].invisible && isBidi(gs[j].r)
+		j := i
+		for j < len(gs) && gs[j].r != '\n' && gs[j].r != 0x2029 {
+			j++
 		}
-		if controls {
-			for _, g := range gs[i:j] {
-				rtl = rtl || property.RightToLeft(g.r)
-			}
-			judgeParagraph(gs[i:j], fates[i:j], rtl)
-		}
+		judgeParagraph(gs[i:j], fates[i:j], rtl)
 		i = j + 1
 	}
 }
 
 // judgeParagraph matches each opener with its closer. rtl tells whether the
-// paragraph holds a right-to-left letter.
+// text holds right-to-left letters.
 func judgeParagraph(gs []glyph, fates []fate, rtl bool) {
 	var open []int
 	letters := make([]int, len(gs)+1) // right-to-left letters before i
