@@ -138,8 +138,10 @@ func appendCased(dst []byte, r rune) []byte {
 }
 
 func appendUnfolded(dst []byte, r rune) []byte {
-	if s, ok := simplified()[r]; ok {
-		r = s
+	if r >= 0x4e00 && r <= 0x9fff {
+		if s, ok := simplified()[r]; ok {
+			r = s
+		}
 	}
 	return utf8.AppendRune(dst, r)
 }
