@@ -30,31 +30,60 @@ type Proposal struct {
 	Hermes  bool     // proposed through Hermes Agent itself
 }
 
-// Propose checks ops as Apply does, and instead of applying them keeps them for
-// a decision. What Apply would refuse now is refused.
-func (s *Store) Propose(ctx context.Context, by Caller, t Target, ops ...Op) (Proposal, error) {
-	clean, _, err := check(ops)
+// Try tells what Apply would do now, and writes nothing: the Result's State is
+// the one to come, with an error the present one. Errors: *OpError.
+func (s *Store) Try(ctx context.Context, by Caller, t Target, ops ...Op) (Result, error) {
+	_, _, res, err := s.try(ctx, by, t, ops)
+	return res, err
+}
+
+func (s *Store) try(ctx context.Context, by Caller, t Target, ops []Op) (p place, clean []Op, res Result, err error) {
+	clean, cleaned, err := check(ops)
 	if err != nil {
-		return Proposal{}, err
+		return p, nil, res, err
 	}
-	p, err := s.placeFor(t, by, clean)
-	if err != nil {
-		return Proposal{}, err
+	if p, err = s.placeFor(t, by, clean); err != nil {
+		return p, nil, res, err
 	}
 	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
+		return p, nil, res, err
 	}
 	v, err := s.ledger.Look(p.file)
 	if err != nil {
-		return Proposal{}, explain(err)
+		return p, nil, res, explain(err)
 	}
 	next, changes, err := s.applyAll(p, v.Doc, clean)
 	if err == nil {
 		err = budget(p, clean, v.Doc, next)
 	}
 	if err != nil {
+		return p, nil, Result{State: s.state(p, v)}, err
+	}
+	known := make(map[string]journal.Fact)
+	for i, text := range v.Doc.Entries() {
+		known[text] = v.Facts[i]
+	}
+	v.Doc, v.Facts = next, make([]journal.Fact, 0, len(next.Entries()))
+	for _, text := range next.Entries() {
+		f, ok := known[text]
+		if !ok {
+			f.Hash = hash(text)
+		}
+		v.Facts = append(v.Facts, f)
+	}
+	res = Result{State: s.state(p, v), Changes: changes, Cleaned: cleaned}
+	res.Conflicts = s.conflicts(res.State, changes)
+	return p, clean, res, nil
+}
+
+// Propose checks ops as Apply does, and instead of applying them keeps them for
+// a decision. What Apply would refuse now is refused.
+func (s *Store) Propose(ctx context.Context, by Caller, t Target, ops ...Op) (Proposal, error) {
+	p, clean, res, err := s.try(ctx, by, t, ops)
+	if err != nil {
 		return Proposal{}, err
 	}
+	changes := res.Changes
 	var id [4]byte
 	rand.Read(id[:]) // never fails
 	r := pending.Record{ID: hex.EncodeToString(id[:]), Subsystem: "memory", Action: "batch", Origin: "foreground", CreatedAt: pending.Time{Time: s.now().UTC()}}

@@ -114,11 +114,26 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 
 // Find returns the newest first of all entries that ever left a file, by an op
 // or without, and hold text (any when ""), each with the edit that Restore can
-// take back. At most limit (all when 0).
+// take back. A loss that no journal line tells of yet comes first, with the
+// entry's hash for an id. At most limit (all when 0).
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]Edit, error) {
 	edits, err := s.History(ctx, "", 0)
 	if err != nil {
 		return nil, err
+	}
+	for _, t := range []Target{User, Project, Memory} {
+		if t == Project && s.Project == "" {
+			continue
+		}
+		lost, err := s.Lost(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range lost {
+			if e.LostBy == "" {
+				edits = slices.Insert(edits, 0, Edit{ID: e.Hash, At: s.now(), Target: t, Kind: journal.Foreign, Removed: []string{e.Text}})
+			}
+		}
 	}
 	var hits []Edit
 	for _, e := range edits {

@@ -136,6 +136,10 @@ func TestAStaleBufferIsNoticed(t *testing.T) {
 	if got := lost(t, s); !slices.Equal(got, []string{"the port is 7523"}) {
 		t.Fatalf("before the next edit lost is %q", got)
 	}
+	found, err := s.Find(context.Background(), "PORT", 0)
+	if err != nil || len(found) != 1 || found[0].ID != hash("the port is 7523") {
+		t.Fatalf("before the next edit found: %+v, %v", found, err)
+	}
 	apply(t, s, add("c"))
 	all, err := s.Lost(context.Background(), Memory)
 	if err != nil || len(all) != 1 || all[0].LostBy == "" {
