@@ -103,7 +103,10 @@ const (
 // turn returns the letters of text upright, to be read from its end, and where
 // the first turned one stands, or -1.
 func turn(text string) (plain string, at int) {
-	if at = strings.IndexAny(text, turned); at < 0 {
+	at = strings.IndexFunc(text, func(r rune) bool {
+		return r >= 0x180 && r <= 0x1dff && strings.ContainsRune(turned, r)
+	})
+	if at < 0 {
 		return "", at
 	}
 	letters := []rune(flipped)
