@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -43,9 +42,11 @@ func (a Aider) Find(_ context.Context, p transcript.Places) ([]transcript.File, 
 
 // FindIn lists the histories at or below path.
 func (a Aider) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, a.Name(), path, func(path string, _ fs.DirEntry) bool {
-		return filepath.Base(path) == aiderFile || filepath.Ext(path) == ".md" && aiderStart.Match(head(path, 4096))
-	})
+	return findIn(ctx, a, path)
+}
+
+func (Aider) recognises(ctx context.Context, f *sniff) bool {
+	return filepath.Base(f.path) == aiderFile || f.is(".md") && aiderStart.Match(f.bytes())
 }
 
 var (

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 
@@ -32,14 +31,15 @@ func (a Amp) Find(ctx context.Context, p transcript.Places) ([]transcript.File, 
 
 // FindIn lists the threads at or below path.
 func (a Amp) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, a.Name(), path, func(path string, _ fs.DirEntry) bool {
-		if filepath.Ext(path) != ".json" {
-			return false
-		}
-		b := head(path, sniffBytes)
-		keys := topKeys(b)
-		return keys["id"] && keys["created"] && keys["messages"] && bytes.Contains(b, []byte(`"messageId"`))
-	})
+	return findIn(ctx, a, path)
+}
+
+func (Amp) recognises(ctx context.Context, f *sniff) bool {
+	if !f.is(".json") {
+		return false
+	}
+	keys := f.keys()
+	return keys["id"] && keys["created"] && keys["messages"] && bytes.Contains(f.bytes(), []byte(`"messageId"`))
 }
 
 // ampThread is one thread.

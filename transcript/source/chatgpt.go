@@ -23,7 +23,11 @@ func (ChatGPT) Find(context.Context, transcript.Places) ([]transcript.File, erro
 
 // FindIn lists the exports at or below path.
 func (c ChatGPT) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return findExports(ctx, c.Name(), path, "mapping")
+	return findIn(ctx, c, path)
+}
+
+func (ChatGPT) recognises(ctx context.Context, f *sniff) bool {
+	return isExport(f, "mapping")
 }
 
 // Read implements [transcript.Source].

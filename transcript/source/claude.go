@@ -52,7 +52,7 @@ func (c Claude) Find(ctx context.Context, p transcript.Places) ([]transcript.Fil
 	var found []transcript.File
 	seen := map[string]bool{}
 	for _, root := range claudeRoots(p) {
-		files, err := walk(ctx, c.Name(), filepath.Join(root, "projects"), func(path string, _ fs.DirEntry) bool {
+		files, err := walk(ctx, c.Name(), filepath.Join(root, "projects"), func(path string) bool {
 			return filepath.Ext(path) == ".jsonl"
 		})
 		if err != nil {
@@ -137,15 +137,17 @@ func coworkRoots(root string) []string {
 
 // FindIn lists the JSONL files at or below path whose lines are Claude Code's.
 func (c Claude) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, c.Name(), path, func(path string, _ fs.DirEntry) bool {
-		return filepath.Ext(path) == ".jsonl" && isClaude(path)
-	})
+	return findIn(ctx, c, path)
+}
+
+func (Claude) recognises(ctx context.Context, f *sniff) bool {
+	return f.is(".jsonl") && isClaude(f)
 }
 
 // isClaude recognises the format by the first values of a file.
-func isClaude(path string) bool {
+func isClaude(f *sniff) bool {
 	known, alien := 0, 0
-	for _, v := range headValues(path, 40) {
+	for _, v := range f.values(40) {
 		var r struct {
 			Type      string          `json:"type"`
 			SessionID json.RawMessage `json:"sessionId"`

@@ -21,7 +21,11 @@ func (ClaudeAI) Find(context.Context, transcript.Places) ([]transcript.File, err
 
 // FindIn lists the exports at or below path.
 func (c ClaudeAI) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return findExports(ctx, c.Name(), path, "chat_messages")
+	return findIn(ctx, c, path)
+}
+
+func (ClaudeAI) recognises(ctx context.Context, f *sniff) bool {
+	return isExport(f, "chat_messages")
 }
 
 // Read implements [transcript.Source].

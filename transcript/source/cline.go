@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,18 +59,20 @@ func (c Cline) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 // FindIn lists the tasks at or below path: of each its conversation with the
 // model, or what was shown of it where that is missing.
 func (c Cline) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, c.Name(), path, func(path string, _ fs.DirEntry) bool {
-		switch name := filepath.Base(path); {
-		case name == "api_conversation_history.json":
-			return true
-		case name == "ui_messages.json":
-			_, err := os.Stat(filepath.Join(filepath.Dir(path), "api_conversation_history.json"))
-			return err != nil && bytes.Contains(head(path, 4096), []byte(`"ts"`))
-		case strings.HasSuffix(name, ".messages.json"):
-			return topKeys(head(path, sniffBytes))["messages"]
-		}
-		return false
-	})
+	return findIn(ctx, c, path)
+}
+
+func (Cline) recognises(ctx context.Context, f *sniff) bool {
+	switch name := filepath.Base(f.path); {
+	case name == "api_conversation_history.json":
+		return true
+	case name == "ui_messages.json":
+		_, err := os.Stat(filepath.Join(filepath.Dir(f.path), "api_conversation_history.json"))
+		return err != nil && bytes.Contains(f.bytes(), []byte(`"ts"`))
+	case strings.HasSuffix(name, ".messages.json"):
+		return f.keys()["messages"]
+	}
+	return false
 }
 
 // Read implements [transcript.Source].

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -31,7 +30,7 @@ func (c Codex) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 	}
 	var found []transcript.File
 	for _, dir := range []string{"sessions", "archived_sessions"} {
-		files, err := walk(ctx, c.Name(), filepath.Join(home, dir), func(path string, _ fs.DirEntry) bool {
+		files, err := walk(ctx, c.Name(), filepath.Join(home, dir), func(path string) bool {
 			return isRolloutName(path)
 		})
 		if err != nil {
@@ -56,9 +55,11 @@ func isRolloutName(path string) bool {
 // FindIn lists the rollouts at or below path: by name, or by what their first
 // lines hold.
 func (c Codex) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, c.Name(), path, func(path string, _ fs.DirEntry) bool {
-		return strings.HasSuffix(path, ".jsonl.zst") && isRolloutName(path) || filepath.Ext(path) == ".jsonl" && isCodex(path)
-	})
+	return findIn(ctx, c, path)
+}
+
+func (Codex) recognises(ctx context.Context, f *sniff) bool {
+	return strings.HasSuffix(f.path, ".jsonl.zst") && isRolloutName(f.path) || f.is(".jsonl") && isCodex(f)
 }
 
 var codexTypes = map[string]bool{"session_meta": true, "turn_context": true, "response_item": true, "event_msg": true,
@@ -66,8 +67,8 @@ var codexTypes = map[string]bool{"session_meta": true, "turn_context": true, "re
 
 // isCodex recognises a rollout, Codex's history, or a log of the time before
 // rollouts: bare messages of which the person's name a model.
-func isCodex(path string) bool {
-	vals := headValues(path, 8)
+func isCodex(f *sniff) bool {
+	vals := f.values(8)
 	for _, v := range vals {
 		var r struct {
 			Type      string  `json:"type"`
@@ -91,9 +92,9 @@ func isCodex(path string) bool {
 		case r.Role == "user" && r.Model != "" && (r.Timestamp != "" || r.Created != "") && r.Type == "":
 			return true
 		}
-		return isRolloutName(path) && len(vals) == 0
+		return isRolloutName(f.path) && len(vals) == 0
 	}
-	return isRolloutName(path)
+	return isRolloutName(f.path)
 }
 
 // codexState is what a later read needs to go on.

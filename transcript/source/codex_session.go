@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -68,12 +69,16 @@ func (p *codexPass) indexTitle() (title string) {
 		if st, err := os.Stat(index); err != nil || st.Size() > maxIndex {
 			continue
 		}
-		for _, v := range headValues(index, maxIndex) {
+		raw, err := os.ReadFile(index)
+		if err != nil {
+			continue
+		}
+		for line := range bytes.SplitSeq(raw, []byte("\n")) {
 			var e struct {
 				ID   string `json:"id"`
 				Name string `json:"thread_name"`
 			}
-			if decode(v, &e) == nil && e.ID == p.st.ID && e.Name != "" {
+			if len(line) > 0 && decode(line, &e) == nil && e.ID == p.st.ID && e.Name != "" {
 				title = clean(e.Name)
 			}
 		}

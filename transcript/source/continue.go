@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -30,14 +29,15 @@ func (c Continue) Find(ctx context.Context, p transcript.Places) ([]transcript.F
 
 // FindIn lists the sessions at or below path.
 func (c Continue) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, c.Name(), path, func(path string, _ fs.DirEntry) bool {
-		if filepath.Ext(path) != ".json" {
-			return false
-		}
-		b := head(path, sniffBytes)
-		keys := topKeys(b)
-		return keys["history"] && (keys["sessionId"] || keys["workspaceDirectory"]) && !bytes.Contains(b, []byte(`"parts"`))
-	})
+	return findIn(ctx, c, path)
+}
+
+func (Continue) recognises(ctx context.Context, f *sniff) bool {
+	if !f.is(".json") {
+		return false
+	}
+	keys := f.keys()
+	return keys["history"] && (keys["sessionId"] || keys["workspaceDirectory"]) && !bytes.Contains(f.bytes(), []byte(`"parts"`))
 }
 
 // continueDoc is one session.

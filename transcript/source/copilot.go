@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -27,17 +26,19 @@ func (c Copilot) Find(ctx context.Context, p transcript.Places) ([]transcript.Fi
 		}
 		home = filepath.Join(p.Home, ".copilot")
 	}
-	return walk(ctx, c.Name(), filepath.Join(home, "session-state"), func(path string, _ fs.DirEntry) bool {
-		return filepath.Ext(path) == ".jsonl" && isCopilot(path) == copilotCLI
+	return walk(ctx, c.Name(), filepath.Join(home, "session-state"), func(path string) bool {
+		return filepath.Base(path) == "events.jsonl" || filepath.Ext(path) == ".jsonl" && folderName(path) == "session-state"
 	})
 }
 
 // FindIn lists the command line's logs at or below path. Those of the VS Code
 // extension, which have the same form, belong to [VSCode].
 func (c Copilot) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, c.Name(), path, func(path string, _ fs.DirEntry) bool {
-		return filepath.Ext(path) == ".jsonl" && isCopilot(path) == copilotCLI
-	})
+	return findIn(ctx, c, path)
+}
+
+func (Copilot) recognises(ctx context.Context, f *sniff) bool {
+	return f.is(".jsonl") && isCopilot(f) == copilotCLI
 }
 
 type copilotKind int
@@ -51,9 +52,9 @@ const (
 var copilotType = regexp.MustCompile(`^(?:session|user|assistant|tool|system|hook|permission|skill|subagent)\.[a-z_]+$|^abort$`)
 
 // isCopilot recognises an event log, and whose it is.
-func isCopilot(path string) copilotKind {
+func isCopilot(f *sniff) copilotKind {
 	kind := noCopilot
-	for _, v := range headValues(path, 6) {
+	for _, v := range f.values(6) {
 		var r struct {
 			Type string  `json:"type"`
 			Data rawJSON `json:"data"`
@@ -72,7 +73,7 @@ func isCopilot(path string) copilotKind {
 		}
 		kind = copilotCLI
 	}
-	if kind != noCopilot && strings.Contains(filepath.ToSlash(path), "/GitHub.copilot-chat/") {
+	if kind != noCopilot && strings.Contains(filepath.ToSlash(f.path), "/GitHub.copilot-chat/") {
 		return copilotVSCode
 	}
 	return kind

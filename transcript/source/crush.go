@@ -54,7 +54,11 @@ func (c Crush) Find(_ context.Context, p transcript.Places) ([]transcript.File, 
 
 // FindIn lists the databases at or below path.
 func (c Crush) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return findStores(ctx, c.Name(), path, "messages", "session_id", "role", "parts", "created_at")
+	return findIn(ctx, c, path)
+}
+
+func (Crush) recognises(ctx context.Context, f *sniff) bool {
+	return isDatabase(f.path) && f.holds(ctx, "messages", "session_id", "role", "parts", "created_at")
 }
 
 // Read implements [transcript.Source].

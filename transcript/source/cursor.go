@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -48,7 +47,7 @@ func (c Cursor) Find(ctx context.Context, p transcript.Places) ([]transcript.Fil
 		return found, nil
 	}
 	for _, dir := range []string{"projects", "chats"} {
-		files, err := walk(ctx, c.Name(), filepath.Join(root, dir), func(path string, _ fs.DirEntry) bool {
+		files, err := walk(ctx, c.Name(), filepath.Join(root, dir), func(path string) bool {
 			return dir == "chats" && filepath.Base(path) == "store.db" || dir == "projects" && isAgentTranscript(path)
 		})
 		if err != nil {
@@ -128,30 +127,27 @@ func withoutExports(ctx context.Context, files []transcript.File) []transcript.F
 
 // FindIn lists Cursor's databases and transcripts at or below path.
 func (c Cursor) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	files, err := walk(ctx, c.Name(), path, func(path string, _ fs.DirEntry) bool {
-		switch {
-		case filepath.Ext(path) == ".vscdb":
-			return holds(ctx, path, "cursorDiskKV", "key", "value") || holdsCursorItems(ctx, path)
-		case isDatabase(path):
-			return holds(ctx, path, "blobs", "id", "data") && holds(ctx, path, "meta", "key", "value")
-		case filepath.Ext(path) == ".jsonl":
-			return isCursorLog(path)
-		}
-		return isAgentTranscript(path)
-	})
-	for i, f := range files {
-		if isDatabase(f.Path) {
-			files[i], _ = databaseAt(c.Name(), f.Path)
-		}
-	}
+	files, err := findIn(ctx, c, path)
 	return withoutExports(ctx, files), err
+}
+
+func (Cursor) recognises(ctx context.Context, f *sniff) bool {
+	switch {
+	case f.is(".vscdb"):
+		return f.holds(ctx, "cursorDiskKV", "key", "value") || f.holds(ctx, "ItemTable", "key", "value") && holdsCursorItems(ctx, f.path)
+	case isDatabase(f.path):
+		return f.holds(ctx, "blobs", "id", "data") && f.holds(ctx, "meta", "key", "value")
+	case f.is(".jsonl"):
+		return isCursorLog(f)
+	}
+	return isAgentTranscript(f.path)
 }
 
 // isCursorLog recognises an agent transcript: lines of role and message, with
 // nothing of an envelope around them.
-func isCursorLog(path string) bool {
+func isCursorLog(f *sniff) bool {
 	known := 0
-	for _, v := range headValues(path, 10) {
+	for _, v := range f.values(10) {
 		var r struct {
 			Role    string `json:"role"`
 			Message struct {

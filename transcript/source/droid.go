@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -22,18 +21,22 @@ func (d Droid) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 	if p.Home == "" {
 		return nil, nil
 	}
-	return walk(ctx, d.Name(), filepath.Join(p.Home, ".factory", "sessions"), func(path string, _ fs.DirEntry) bool {
-		return filepath.Ext(path) == ".jsonl" && isDroid(path)
+	return walk(ctx, d.Name(), filepath.Join(p.Home, ".factory", "sessions"), func(path string) bool {
+		return filepath.Ext(path) == ".jsonl"
 	})
 }
 
 // FindIn lists the sessions at or below path.
 func (d Droid) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, d.Name(), path, func(path string, _ fs.DirEntry) bool { return filepath.Ext(path) == ".jsonl" && isDroid(path) })
+	return findIn(ctx, d, path)
 }
 
-func isDroid(path string) bool {
-	vals := headValues(path, 1)
+func (Droid) recognises(ctx context.Context, f *sniff) bool {
+	return f.is(".jsonl") && isDroid(f)
+}
+
+func isDroid(f *sniff) bool {
+	vals := f.values(1)
 	var r struct {
 		Type    string  `json:"type"`
 		ID      string  `json:"id"`

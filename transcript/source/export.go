@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,22 +28,21 @@ func firstKeys(b []byte) map[string]bool {
 
 // isExport tells whether the first conversation of a file has a key. Zips are
 // looked into.
-func isExport(path, key string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
+func isExport(f *sniff, key string) bool {
+	switch strings.ToLower(filepath.Ext(f.path)) {
 	case ".json", ".jsonl":
-		b := head(path, sniffBytes)
-		return firstKeys(b)[key]
+		return firstKeys(f.bytes())[key]
 	case ".zip":
-		z, err := zip.OpenReader(path)
+		z, err := zip.OpenReader(f.path)
 		if err != nil {
 			return false
 		}
 		defer z.Close()
-		for _, f := range z.File {
-			if !isConversations(f.Name) {
+		for _, in := range z.File {
+			if !isConversations(in.Name) {
 				continue
 			}
-			r, err := f.Open()
+			r, err := in.Open()
 			if err != nil {
 				return false
 			}
@@ -62,11 +60,6 @@ func isExport(path, key string) bool {
 func isConversations(name string) bool {
 	base := filepath.Base(filepath.FromSlash(name))
 	return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
-}
-
-// findExports lists the exports at or below path whose conversations have a key.
-func findExports(ctx context.Context, name, path, key string) ([]transcript.File, error) {
-	return walk(ctx, name, path, func(path string, _ fs.DirEntry) bool { return isExport(path, key) })
 }
 
 // readExport calls fn with each conversation of a file.

@@ -1,12 +1,9 @@
 package source
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,16 +13,13 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
-// sniffBytes is how much of a file is looked at to recognise its format.
-const sniffBytes = 256 << 10
-
 // maxDepth bounds how deep a folder is searched.
 const maxDepth = 24
 
 // walk lists the files at or below root that match, by name. A missing root
 // is no error. Symlinks below root are not followed, folders that cannot be
 // read are passed over; root itself may be a symlink.
-func walk(ctx context.Context, name, root string, match func(path string, d fs.DirEntry) bool) ([]transcript.File, error) {
+func walk(ctx context.Context, name, root string, match func(path string) bool) ([]transcript.File, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return nil, missingOK(err)
@@ -50,7 +44,7 @@ func walk(ctx context.Context, name, root string, match func(path string, d fs.D
 			}
 			return nil
 		}
-		if d.Type().IsRegular() && match(path, d) {
+		if d.Type().IsRegular() && match(path) {
 			if f, ok := fileAt(name, path); ok {
 				found = append(found, f)
 			}
@@ -97,49 +91,6 @@ func databaseAt(name, path string) (f transcript.File, ok bool) {
 	return f, true
 }
 
-// headValues returns the first JSON values of a JSONL file, at most n.
-func headValues(path string, n int) [][]byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	l := &lines{file: f, max: MaxLine}
-	defer l.Close()
-	if l.start() != nil {
-		return nil
-	}
-	if !l.whole {
-		l.r = bufio.NewReader(io.LimitReader(l.r, sniffBytes*16))
-	}
-	var vals [][]byte
-	for i := 0; i < 4*n+16 && len(vals) < n; i++ {
-		line, _, err := l.next(true)
-		if err != nil {
-			break
-		}
-		got, _ := splitValues(line)
-		for _, v := range got {
-			vals = append(vals, bytes.Clone(v))
-		}
-	}
-	return vals
-}
-
-// head returns the first bytes of a file.
-func head(path string, n int) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b := make([]byte, n)
-	got, err := io.ReadFull(f, b)
-	if err != nil && err != io.ErrUnexpectedEOF {
-		return nil
-	}
-	return b[:got]
-}
-
 // gitRoot returns the folder that holds dir's repository, the main one when
 // dir lies in a worktree, or "" when dir is in none or is gone.
 func gitRoot(dir string) string {
@@ -152,7 +103,8 @@ func gitRoot(dir string) string {
 			if st.IsDir() {
 				return d
 			}
-			if to, ok := strings.CutPrefix(string(head(dot, 4096)), "gitdir:"); ok {
+			to, err := os.ReadFile(dot)
+			if to, ok := strings.CutPrefix(string(to), "gitdir:"); ok && err == nil {
 				if main, _, ok := strings.Cut(filepath.ToSlash(strings.TrimSpace(to)), "/.git/worktrees/"); ok {
 					return filepath.FromSlash(main)
 				}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,7 +26,7 @@ func (g Gemini) Find(ctx context.Context, p transcript.Places) ([]transcript.Fil
 	if home == "" {
 		return nil, nil
 	}
-	return walk(ctx, g.Name(), filepath.Join(home, ".gemini", "tmp"), func(path string, _ fs.DirEntry) bool {
+	return walk(ctx, g.Name(), filepath.Join(home, ".gemini", "tmp"), func(path string) bool {
 		name, ext := filepath.Base(path), filepath.Ext(path)
 		return (ext == ".json" || ext == ".jsonl") && strings.Contains(filepath.ToSlash(path), "/chats/") || strings.HasPrefix(name, "checkpoint-") && ext == ".json"
 	})
@@ -35,18 +34,22 @@ func (g Gemini) Find(ctx context.Context, p transcript.Places) ([]transcript.Fil
 
 // FindIn lists the sessions at or below path.
 func (g Gemini) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, g.Name(), path, func(path string, _ fs.DirEntry) bool { return isGemini(path) })
+	return findIn(ctx, g, path)
 }
 
-func isGemini(path string) bool {
-	switch filepath.Ext(path) {
+func (Gemini) recognises(ctx context.Context, f *sniff) bool {
+	return isGemini(f)
+}
+
+func isGemini(f *sniff) bool {
+	switch filepath.Ext(f.path) {
 	case ".json":
-		b := head(path, sniffBytes)
-		k := topKeys(b)
+		b := f.bytes()
+		k := f.keys()
 		return k["sessionId"] && k["messages"] && (k["projectHash"] || k["startTime"]) ||
-			k["history"] && bytes.Contains(b, []byte(`"parts"`)) || strings.HasPrefix(filepath.Base(path), "checkpoint-") && bytes.Contains(b, []byte(`"parts"`))
+			k["history"] && bytes.Contains(b, []byte(`"parts"`)) || strings.HasPrefix(filepath.Base(f.path), "checkpoint-") && bytes.Contains(b, []byte(`"parts"`))
 	case ".jsonl":
-		for _, v := range headValues(path, 3) {
+		for _, v := range f.values(3) {
 			var r struct {
 				SessionID string  `json:"sessionId"`
 				Start     string  `json:"startTime"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -36,16 +35,18 @@ func (g Goose) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 
 // FindIn lists the databases and logs at or below path.
 func (g Goose) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	files, err := findStores(ctx, g.Name(), path, "messages", "session_id", "content_json")
-	if err != nil {
-		return files, err
-	}
-	logs, err := walk(ctx, g.Name(), path, func(path string, _ fs.DirEntry) bool { return filepath.Ext(path) == ".jsonl" && isGooseLog(path) })
-	return append(files, logs...), err
+	return findIn(ctx, g, path)
 }
 
-func isGooseLog(path string) bool {
-	for _, v := range headValues(path, 1) {
+func (Goose) recognises(ctx context.Context, f *sniff) bool {
+	if isDatabase(f.path) {
+		return f.holds(ctx, "messages", "session_id", "content_json")
+	}
+	return f.is(".jsonl") && isGooseLog(f)
+}
+
+func isGooseLog(f *sniff) bool {
+	for _, v := range f.values(1) {
 		var r struct {
 			Dir         *string `json:"working_dir"`
 			Description *string `json:"description"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -34,8 +33,8 @@ func (h Hermes) Find(ctx context.Context, p transcript.Places) ([]transcript.Fil
 		if f, ok := databaseAt(h.Name(), filepath.Join(home, "state.db")); ok {
 			found = append(found, f)
 		}
-		files, err := walk(ctx, h.Name(), filepath.Join(home, "sessions"), func(path string, _ fs.DirEntry) bool {
-			return isHermesFile(path)
+		files, err := walk(ctx, h.Name(), filepath.Join(home, "sessions"), func(path string) bool {
+			return isHermesFile(&sniff{path: path})
 		})
 		if err != nil {
 			return found, err
@@ -52,18 +51,14 @@ func globSafe(path string) string {
 
 // FindIn lists the Hermes databases and session files at or below path.
 func (h Hermes) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	files, err := walk(ctx, h.Name(), path, func(path string, _ fs.DirEntry) bool {
-		if isDatabase(path) {
-			return holds(ctx, path, "messages", "session_id", "role", "content", "tool_calls", "timestamp")
-		}
-		return isHermesFile(path)
-	})
-	for i, f := range files {
-		if isDatabase(f.Path) {
-			files[i], _ = databaseAt(h.Name(), f.Path)
-		}
+	return findIn(ctx, h, path)
+}
+
+func (Hermes) recognises(ctx context.Context, f *sniff) bool {
+	if isDatabase(f.path) {
+		return f.holds(ctx, "messages", "session_id", "role", "content", "tool_calls", "timestamp")
 	}
-	return files, err
+	return isHermesFile(f)
 }
 
 // Read implements [transcript.Source].

@@ -135,17 +135,17 @@ func hermesOutcome(text string) (exit *int, failed bool) {
 // isHermesFile recognises session files: session_*.json with a session_id and
 // messages, or .jsonl that begins with a session_meta line or whose lines are
 // bare OpenAI messages named like a session.
-func isHermesFile(path string) bool {
-	name := filepath.Base(path)
+func isHermesFile(f *sniff) bool {
+	name := filepath.Base(f.path)
 	if strings.HasPrefix(name, "request_dump_") || name == "sessions.json" {
 		return false
 	}
-	switch filepath.Ext(path) {
+	switch filepath.Ext(f.path) {
 	case ".json":
-		keys := topKeys(head(path, sniffBytes))
+		keys := f.keys()
 		return keys["session_id"] && keys["messages"] && (keys["platform"] || keys["session_start"] || keys["model"] || keys["last_updated"] || keys["producer"])
 	case ".jsonl":
-		vals := headValues(path, 1)
+		vals := f.values(1)
 		if len(vals) == 0 {
 			return false
 		}

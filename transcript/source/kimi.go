@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -27,8 +26,8 @@ func (k Kimi) Find(ctx context.Context, p transcript.Places) ([]transcript.File,
 	}
 	var found []transcript.File
 	for _, root := range roots {
-		files, err := walk(ctx, k.Name(), filepath.Join(root, "sessions"), func(path string, _ fs.DirEntry) bool {
-			return filepath.Ext(path) == ".jsonl" && isKimi(path)
+		files, err := walk(ctx, k.Name(), filepath.Join(root, "sessions"), func(path string) bool {
+			return filepath.Base(path) == "wire.jsonl"
 		})
 		if err != nil {
 			return found, err
@@ -40,11 +39,15 @@ func (k Kimi) Find(ctx context.Context, p transcript.Places) ([]transcript.File,
 
 // FindIn lists the wire logs at or below path.
 func (k Kimi) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, k.Name(), path, func(path string, _ fs.DirEntry) bool { return filepath.Ext(path) == ".jsonl" && isKimi(path) })
+	return findIn(ctx, k, path)
 }
 
-func isKimi(path string) bool {
-	for _, v := range headValues(path, 1) {
+func (Kimi) recognises(ctx context.Context, f *sniff) bool {
+	return f.is(".jsonl") && isKimi(f)
+}
+
+func isKimi(f *sniff) bool {
+	for _, v := range f.values(1) {
 		var r struct {
 			Type     string `json:"type"`
 			Protocol word   `json:"protocol_version"`

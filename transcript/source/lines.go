@@ -92,7 +92,7 @@ func (l *lines) start() error {
 		}
 		in = l.zstd
 	}
-	l.r = bufio.NewReaderSize(in, 256<<10)
+	l.r = bufio.NewReaderSize(in, int(min(256<<10, max(4<<10, l.size))))
 	if l.tally.Types == nil {
 		l.tally.Types = map[string]int{}
 	}

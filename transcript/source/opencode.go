@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
@@ -67,27 +67,19 @@ func (o OpenCode) Find(ctx context.Context, p transcript.Places) ([]transcript.F
 
 // FindIn lists the databases, stored sessions and exports at or below path.
 func (o OpenCode) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	files, err := walk(ctx, o.Name(), path, func(path string, _ fs.DirEntry) bool {
-		if isDatabase(path) {
-			return holds(ctx, path, "message", "id", "session_id", "data") && holds(ctx, path, "part", "id", "message_id", "data")
-		}
-		return filepath.Ext(path) == ".json" && isOpenCodeExport(path)
-	})
+	files, err := findIn(ctx, o, path)
 	if err != nil {
 		return files, err
-	}
-	for i, f := range files {
-		if isDatabase(f.Path) {
-			files[i], _ = databaseAt(o.Name(), f.Path)
-		}
 	}
 	stored, err := storedSessions(ctx, o.Name(), path)
 	return append(files, stored...), err
 }
 
-func isOpenCodeExport(path string) bool {
-	keys := topKeys(head(path, sniffBytes))
-	return keys["info"] && keys["messages"]
+func (OpenCode) recognises(ctx context.Context, f *sniff) bool {
+	if isDatabase(f.path) {
+		return f.holds(ctx, "message", "id", "session_id", "data") && f.holds(ctx, "part", "id", "message_id", "data")
+	}
+	return f.is(".json") && f.keys()["info"] && f.keys()["messages"]
 }
 
 // The places of stored files below their root.
@@ -100,6 +92,15 @@ var (
 // Each is told by its session's file, or by its first message's where that is
 // missing; size and time are those of all its files.
 func storedSessions(ctx context.Context, name, root string) ([]transcript.File, error) {
+	files, err := walk(ctx, name, root, func(path string) bool { return filepath.Ext(path) == ".json" })
+	if err != nil {
+		return nil, err
+	}
+	return sessionsOf(name, files), nil
+}
+
+// sessionsOf puts together the stored sessions that the files are parts of.
+func sessionsOf(name string, files []transcript.File) []transcript.File {
 	type stored struct {
 		info     *transcript.File
 		first    *transcript.File
@@ -107,10 +108,6 @@ func storedSessions(ctx context.Context, name, root string) ([]transcript.File, 
 		modified int64
 	}
 	all := map[string]*stored{}
-	files, err := walk(ctx, name, root, func(path string, _ fs.DirEntry) bool { return filepath.Ext(path) == ".json" })
-	if err != nil {
-		return nil, err
-	}
 	for i := range files {
 		f := &files[i]
 		slash := filepath.ToSlash(f.Path)
@@ -120,7 +117,7 @@ func storedSessions(ctx context.Context, name, root string) ([]transcript.File, 
 		switch {
 		case message != nil:
 			key = message[1] + "\x00" + message[2]
-		case session != nil && topKeys(head(f.Path, sniffBytes))["time"]:
+		case session != nil && (&sniff{path: f.Path}).keys()["time"]:
 			key = session[1] + "\x00" + sessionOfFile(f.Path)
 		default:
 			continue
@@ -133,7 +130,7 @@ func storedSessions(ctx context.Context, name, root string) ([]transcript.File, 
 		if message == nil {
 			s.info = f
 		} else if s.first == nil {
-			if !topKeys(head(f.Path, sniffBytes))["role"] {
+			if !(&sniff{path: f.Path}).keys()["role"] {
 				delete(all, key)
 				continue
 			}
@@ -154,11 +151,11 @@ func storedSessions(ctx context.Context, name, root string) ([]transcript.File, 
 		if f == nil {
 			f = s.first
 		}
-		f.Size, f.Modified = s.size, epoch(float64(s.modified))
+		f.Source, f.Size, f.Modified = name, s.size, time.Unix(0, s.modified)
 		out = append(out, *f)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
-	return out, nil
+	return out
 }
 
 // sessionOfFile returns the id in a session's own file.

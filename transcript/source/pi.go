@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -22,8 +21,8 @@ func (p Pi) Find(ctx context.Context, places transcript.Places) ([]transcript.Fi
 	}
 	var found []transcript.File
 	for _, dir := range []string{filepath.Join(".pi", "agent", "sessions"), filepath.Join(".omp", "agent", "sessions"), filepath.Join(".openclaw", "agents")} {
-		files, err := walk(ctx, p.Name(), filepath.Join(places.Home, dir), func(path string, _ fs.DirEntry) bool {
-			return filepath.Ext(path) == ".jsonl" && isPi(path)
+		files, err := walk(ctx, p.Name(), filepath.Join(places.Home, dir), func(path string) bool {
+			return filepath.Ext(path) == ".jsonl"
 		})
 		if err != nil {
 			return found, err
@@ -35,11 +34,15 @@ func (p Pi) Find(ctx context.Context, places transcript.Places) ([]transcript.Fi
 
 // FindIn lists the sessions at or below path.
 func (p Pi) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, p.Name(), path, func(path string, _ fs.DirEntry) bool { return filepath.Ext(path) == ".jsonl" && isPi(path) })
+	return findIn(ctx, p, path)
 }
 
-func isPi(path string) bool {
-	for _, v := range headValues(path, 1) {
+func (Pi) recognises(ctx context.Context, f *sniff) bool {
+	return f.is(".jsonl") && isPi(f)
+}
+
+func isPi(f *sniff) bool {
+	for _, v := range f.values(1) {
 		var r struct {
 			Type string `json:"type"`
 			ID   string `json:"id"`

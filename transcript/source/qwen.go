@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -28,8 +27,8 @@ func (q Qwen) Find(ctx context.Context, p transcript.Places) ([]transcript.File,
 	}
 	var found []transcript.File
 	for _, dir := range []string{"projects", "tmp"} {
-		files, err := walk(ctx, q.Name(), filepath.Join(root, dir), func(path string, _ fs.DirEntry) bool {
-			return filepath.Ext(path) == ".jsonl" && isQwen(path)
+		files, err := walk(ctx, q.Name(), filepath.Join(root, dir), func(path string) bool {
+			return filepath.Ext(path) == ".jsonl" && folderName(path) == "chats"
 		})
 		if err != nil {
 			return found, err
@@ -41,11 +40,15 @@ func (q Qwen) Find(ctx context.Context, p transcript.Places) ([]transcript.File,
 
 // FindIn lists the sessions at or below path.
 func (q Qwen) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, q.Name(), path, func(path string, _ fs.DirEntry) bool { return filepath.Ext(path) == ".jsonl" && isQwen(path) })
+	return findIn(ctx, q, path)
 }
 
-func isQwen(path string) bool {
-	for _, v := range headValues(path, 8) {
+func (Qwen) recognises(ctx context.Context, f *sniff) bool {
+	return f.is(".jsonl") && isQwen(f)
+}
+
+func isQwen(f *sniff) bool {
+	for _, v := range f.values(8) {
 		var r struct {
 			UUID    string  `json:"uuid"`
 			Session string  `json:"sessionId"`

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,16 +43,18 @@ func (s lineFormat) Find(ctx context.Context, p transcript.Places) ([]transcript
 
 // FindIn lists the logs at or below path.
 func (s lineFormat) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, s.name, path, func(path string, _ fs.DirEntry) bool {
-		if filepath.Ext(path) != ".jsonl" {
-			return false
-		}
-		var first []rawJSON
-		for _, v := range headValues(path, 4) {
-			first = append(first, v)
-		}
-		return len(first) > 0 && s.is(first)
-	})
+	return findIn(ctx, s, path)
+}
+
+func (s lineFormat) recognises(_ context.Context, f *sniff) bool {
+	if !f.is(".jsonl") {
+		return false
+	}
+	var first []rawJSON
+	for _, v := range f.values(4) {
+		first = append(first, v)
+	}
+	return len(first) > 0 && s.is(first)
 }
 
 // Read implements [transcript.Source].

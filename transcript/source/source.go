@@ -44,23 +44,36 @@ func All() []transcript.Source {
 		Grok(), Windsurf(), Antigravity(), Hermes{}, Gptme()}
 }
 
-// Recognise lists the files at or below path with the source that reads each.
-// No file is listed twice.
+// Recognise lists the files at or below path with the source that reads each:
+// the first in the order of All that knows it. Every file is looked at once.
 func Recognise(ctx context.Context, path string) ([]transcript.File, error) {
+	all, err := walk(ctx, "", path, func(string) bool { return true })
+	if err != nil {
+		return nil, fmt.Errorf("look for sessions: %w", err)
+	}
 	var found []transcript.File
-	seen := map[string]bool{}
-	for _, s := range All() {
-		files, err := s.FindIn(ctx, path)
-		if err != nil {
-			return found, fmt.Errorf("look for %s sessions: %w", s.Name(), err)
+	var stored []transcript.File // parts of OpenCode's folders, which no source knows alone
+	for _, f := range all {
+		if err := ctx.Err(); err != nil {
+			return found, err
 		}
-		for _, f := range files {
-			if !seen[f.Path] {
-				seen[f.Path] = true
-				found = append(found, f)
+		s := &sniff{path: f.Path}
+		f.Source = ""
+		for _, src := range All() {
+			if r, ok := src.(recogniser); ok && r.recognises(ctx, s) {
+				f.Source = src.Name()
+				break
 			}
 		}
+		switch {
+		case f.Source != "":
+			found = append(found, f)
+		case s.is(".json"):
+			stored = append(stored, f)
+		}
 	}
+	withDatabases(found)
+	found = append(withoutExports(ctx, found), sessionsOf(OpenCode{}.Name(), stored)...)
 	return found, nil
 }
 

@@ -130,26 +130,6 @@ func isDatabase(path string) bool {
 	return false
 }
 
-// holds tells whether the database at path has a table with all the columns
-// named. A database that cannot be read holds nothing.
-func holds(ctx context.Context, path, table string, columns ...string) bool {
-	db, err := openDatabase(ctx, path)
-	if err != nil {
-		return false
-	}
-	defer db.Close()
-	have, err := db.columns(ctx, table)
-	if err != nil {
-		return false
-	}
-	for _, c := range columns {
-		if !have[c] {
-			return false
-		}
-	}
-	return true
-}
-
 // rowsOf runs a query and calls fn for each row.
 func (db *database) rowsOf(ctx context.Context, fn func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)

@@ -4,21 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
-
-// findStores lists the databases at or below path that have a table with columns.
-func findStores(ctx context.Context, name, path, table string, columns ...string) ([]transcript.File, error) {
-	files, err := walk(ctx, name, path, func(path string, _ fs.DirEntry) bool {
-		return isDatabase(path) && holds(ctx, path, table, columns...)
-	})
-	for i, f := range files {
-		files[i], _ = databaseAt(name, f.Path)
-	}
-	return files, err
-}
 
 // storeState is how far a store was read: the sessions changed since then are
 // read again, whole.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -29,7 +28,7 @@ func (v VSCode) Find(ctx context.Context, p transcript.Places) ([]transcript.Fil
 		{"VSCodium", ".vscodium-server"}, {"Cursor", ".cursor-server"}, {"Windsurf", ".windsurf-server"}} {
 		for _, user := range userFolders(p, host.name, host.server) {
 			for _, dir := range []string{"workspaceStorage", "globalStorage"} {
-				files, err := walk(ctx, v.Name(), filepath.Join(user, dir), func(path string, _ fs.DirEntry) bool {
+				files, err := walk(ctx, v.Name(), filepath.Join(user, dir), func(path string) bool {
 					in := filepath.Base(filepath.Dir(path))
 					ext := filepath.Ext(path)
 					return (ext == ".json" || ext == ".jsonl") && (in == "chatSessions" || in == "emptyWindowChatSessions") || ext == ".jsonl" && in == "transcripts"
@@ -71,21 +70,22 @@ func fullest(files []transcript.File) []transcript.File {
 
 // FindIn lists the chats at or below path.
 func (v VSCode) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return walk(ctx, v.Name(), path, func(path string, _ fs.DirEntry) bool {
-		switch filepath.Ext(path) {
-		case ".json":
-			b := head(path, sniffBytes)
-			return topKeys(b)["requests"] && bytes.Contains(b, []byte(`"requestId"`))
-		case ".jsonl":
-			return isChatLog(path) || isCopilot(path) == copilotVSCode
-		}
-		return false
-	})
+	return findIn(ctx, v, path)
+}
+
+func (VSCode) recognises(ctx context.Context, f *sniff) bool {
+	switch {
+	case f.is(".json"):
+		return f.keys()["requests"] && bytes.Contains(f.bytes(), []byte(`"requestId"`))
+	case f.is(".jsonl"):
+		return isChatLog(f) || isCopilot(f) == copilotVSCode
+	}
+	return false
 }
 
 // isChatLog recognises a log of changes by its first line, the whole state.
-func isChatLog(path string) bool {
-	vals := headValues(path, 1)
+func isChatLog(f *sniff) bool {
+	vals := f.values(1)
 	if len(vals) == 0 {
 		return false
 	}
@@ -105,7 +105,7 @@ func (v VSCode) Read(ctx context.Context, f transcript.File, from transcript.Cur
 	switch {
 	case filepath.Ext(f.Path) == ".json":
 		err = readChatDocument(ctx, f.Path, sink)
-	case isChatLog(f.Path):
+	case isChatLog(&sniff{path: f.Path}):
 		err = readChatLog(ctx, f, final, sink)
 	default:
 		dir := workspaceFolder(filepath.Dir(filepath.Dir(filepath.Dir(f.Path))))

@@ -45,7 +45,11 @@ func (z Zed) Find(_ context.Context, p transcript.Places) ([]transcript.File, er
 
 // FindIn lists the stores at or below path.
 func (z Zed) FindIn(ctx context.Context, path string) ([]transcript.File, error) {
-	return findStores(ctx, z.Name(), path, "threads", "id", "data_type", "data")
+	return findIn(ctx, z, path)
+}
+
+func (Zed) recognises(ctx context.Context, f *sniff) bool {
+	return isDatabase(f.path) && f.holds(ctx, "threads", "id", "data_type", "data")
 }
 
 // Read implements [transcript.Source].
