@@ -35,13 +35,18 @@ const (
 	longQuote = 40
 )
 
+const reporting = `says?|said|reads?|wrote|writes|states?|stated|tells?|told|claims?|claimed|quotes?|recommends?|suggests?|sagt|schreibt|steht|lautet|dit|dice`
+
 var (
 	fencedBlock = regexp.MustCompile("(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)")
 	element     = regexp.MustCompile(`(?s)<([A-Za-z][\w-]*)[^<>]*>.*?</[A-Za-z][\w-]*>`)
 	quoted      = regexp.MustCompile(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|「[^」]*」|„[^“”]*[“”]`)
-	// reported is a line in which the user announces somebody else's words.
-	reported = regexp.MustCompile(`(?i)\b(?:says?|said|reads?|wrote|writes|states?|tells?|claims?|quotes?|sagt|schreibt|steht|lautet|dit|dice)\b[^.!?]{0,30}[:,]|(?:写道|说|称)[:：]`)
-	wanted   = regexp.MustCompile(`(?i)\b(?:remember|memori[sz]e|save|note|keep in mind|merk|notier|retiens|recuerda|guarda)|记住|记下|保存|覚えて`)
+	// reported is a line in which the user announces somebody else's words, or
+	// says in own words what a text or a third person says.
+	reported = regexp.MustCompile(`(?i)\b(?:` + reporting + `)\b[^.!?]{0,30}[:,]|` +
+		`\b(?:it|he|she|they|page|site|website|web|readme|docs?|documentation|document|article|file|issue|ticket|comment|author|manual|guide|post|blog|text|log|message|mail|e-?mail|output|error|answer|agent|assistant|model|tool)s?\b[^.!?,;]{0,30}\b(?:` + reporting + `)\b|` +
+		`(?:写道|说|称)[:：]`)
+	wanted = regexp.MustCompile(`(?i)\b(?:remember|memori[sz]e|save|note|keep in mind|merk|notier|retiens|recuerda|guarda)|记住|记下|保存|覚えて`)
 )
 
 // ownWords is what of a prompt its writer said, without what was pasted or

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -24,11 +25,18 @@ func TestScripts(t *testing.T) {
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("HERMES_HOME", filepath.Join(home, ".hermes"))
 			e.Setenv("PATH", e.Getenv("PATH"))
+			// Where the program stands is part of what install writes.
+			program, err := exec.LookPath("hermes-mcp")
+			if err != nil {
+				return err
+			}
+			e.Setenv("PROGRAM", program)
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"many": many, "servers": servers, "rpc": rpc, "await": await, "hold": hold, "exits": exits, "foreign": foreign,
 			"json": inJSON, "atmost": atMost, "repeat": repeat, "raw": raw, "concat": concat, "setenv": setenv,
+			"model": model, "until": until, "expand": expand,
 		},
 	})
 }
