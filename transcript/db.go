@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
+	"github.com/hermes-mcp/hermes-mcp/transcript/writer"
 )
 
 //go:embed migration/*.sql
@@ -36,6 +37,7 @@ type DB struct {
 	sqlite *engine.DB
 	read   *sql.DB // of sqlite
 	index  *index.Index
+	writer *writer.Writer
 }
 
 // Open opens or makes the archive at path, its folder too, applying
@@ -52,6 +54,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
 	db.read = db.sqlite.Read
+	db.writer = writer.New(db.sqlite)
 	db.index = index.New(db.read, db.indexTexts)
 	return db, nil
 }
@@ -76,5 +79,46 @@ func (db *DB) update(ctx context.Context, durable bool, fn func(*engine.Tx) erro
 
 func (db *DB) explain(err error) error { return db.sqlite.Explain(err) }
 
+// Ingest reads files into the archive through their source, idempotently.
+// One file's error is a Problem and does not stop the others; the error is
+// the archive's own (disk full, closed, ctx). progress may be nil. final says that torn
+// last lines are taken as they are (a one-time import, or a quiet file).
+//
+// Files of the source that are known, not among files, and not on disk any
+// more are marked as gone; what was read from them stays.
+func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, progress func(Progress)) (IngestReport, error) {
+	return db.writer.Ingest(ctx, src, files, final, progress)
+}
+
+// Put stores one session with its messages as a source would deliver them:
+// again and again without doubling. Messages without a UID are told apart by
+// what they say and how often, counted within msgs, so a session that grows by
+// further Puts needs UIDs. It is durable when it returns.
+func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
+	return db.writer.Put(ctx, s, msgs)
+}
+
+// Tend does the upkeep that no write does on the way: it merges pieces of the
+// index and copies the write-ahead log back, in small steps under the writer's
+// lock. thorough goes on until little is left to do. Ingest does it at its end;
+// a process that only calls Put should call it when it is idle.
+func (db *DB) Tend(ctx context.Context, thorough bool) error { return db.writer.Tend(ctx, thorough) }
+
 // noRows tells whether err only says that a query found nothing.
 func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
+// column reads the first column of rows and closes them.
+func column[T any](rows *sql.Rows, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	var out []T
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(&v); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		out = append(out, v)
+	}
+	return out, errors.Join(rows.Err(), rows.Close())
+}

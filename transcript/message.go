@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
 // A Window selects a piece of a session.
@@ -86,11 +88,11 @@ func (db *DB) load(ctx context.Context, ids []int64) (out []Message, err error) 
 		var m Message
 		var flags int64
 		var body []byte
-		if err := rows.Scan(&m.ID, &m.SessionID, stamp{&m.At}, &m.Role, &flags, &m.Model, &m.Dir, &m.Branch, &body); err != nil {
+		if err := rows.Scan(&m.ID, &m.SessionID, record.ScanTime(&m.At), &m.Role, &flags, &m.Model, &m.Dir, &m.Branch, &body); err != nil {
 			return nil, err
 		}
-		setFlags(&m, flags)
-		if err := decodeBody(body, &m); err != nil {
+		record.SetFlags(&m, flags)
+		if err := record.DecodeBody(body, &m); err != nil {
 			return nil, fmt.Errorf("message %d: %w", m.ID, err)
 		}
 		out = append(out, m)

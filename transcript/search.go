@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
 // A Sort orders hits.
@@ -184,7 +185,7 @@ func (db *DB) hydrate(ctx context.Context, s index.Session) (Hit, error) {
 		if i >= len(msgs) || msgs[i].ID != m.Message {
 			return Hit{}, fmt.Errorf("message %d: %w", m.Message, ErrNotFound)
 		}
-		text := indexText(&msgs[i])
+		text := record.IndexText(&msgs[i])
 		h.Matches = append(h.Matches, Match{MessageID: m.Message, Role: msgs[i].Role, Score: m.Score, Snippet: analysis.Snippet(text, m.Marks)})
 	}
 	return h, nil
@@ -198,7 +199,7 @@ func (db *DB) indexTexts(ctx context.Context, ids []int64) ([]string, error) {
 	}
 	out := make([]string, len(msgs))
 	for i := range msgs {
-		out[i] = indexText(&msgs[i])
+		out[i] = record.IndexText(&msgs[i])
 	}
 	return out, nil
 }

@@ -4,56 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
-	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
-
-// sessionColumns are the columns that sessionFields scans, in order.
-const sessionColumns = `name, parent, relation, title, project, dir, branch, model, surface, user, version,
-	started, ended, active, end_reason, path, gone, messages, preview`
-
-func sessionFields(s *Session) []any {
-	return []any{&s.ID, &s.ParentID, &s.Relation, &s.Title, &s.Project, &s.Dir, &s.Branch, &s.Model, &s.Surface, &s.User, &s.Version,
-		stamp{&s.StartedAt}, stamp{&s.EndedAt}, stamp{&s.LastActive}, &s.EndReason, &s.SourcePath, &s.SourceGone, &s.Messages, &s.Preview}
-}
-
-// A stamp scans a column of Unix milliseconds.
-type stamp struct{ t *time.Time }
-
-// Scan implements sql.Scanner.
-func (s stamp) Scan(v any) error {
-	ms, ok := v.(int64)
-	if !ok {
-		return fmt.Errorf("time column holds %T", v)
-	}
-	*s.t = fromMillis(ms)
-	return nil
-}
-
-// cutID splits a session id at its first colon; without one, source is "".
-func cutID(id string) (source, bare string, ok bool) {
-	source, bare, ok = strings.Cut(id, ":")
-	if !ok {
-		return "", id, false
-	}
-	return source, bare, true
-}
-
-// titleText is the title of a session and the name of its project.
-func titleText(s *Session) string {
-	project := s.Project
-	if project == "" {
-		project = s.Dir
-	}
-	text := s.Title
-	if project != "" {
-		text += "\n" + path.Base(strings.ReplaceAll(project, `\`, "/"))
-	}
-	return strings.TrimSpace(text)
-}
 
 // Session returns the session with id: "<source>:<id>", a bare id, or a unique
 // prefix of either. Errors: ErrNotFound, ErrAmbiguous.
@@ -86,14 +41,14 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 
 // sessions runs a query for whole sessions; rest begins after the table.
 func (db *DB) sessions(ctx context.Context, rest string, args ...any) (out []Session, err error) {
-	rows, err := db.read.QueryContext(ctx, "SELECT "+sessionColumns+" FROM session "+rest, args...)
+	rows, err := db.read.QueryContext(ctx, "SELECT "+record.SessionColumns+" FROM session "+rest, args...)
 	if err != nil {
 		return nil, db.explain(err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var s Session
-		if err := rows.Scan(sessionFields(&s)...); err != nil {
+		if err := rows.Scan(record.SessionFields(&s)...); err != nil {
 			return nil, err
 		}
 		out = append(out, s)

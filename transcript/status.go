@@ -1,13 +1,10 @@
 package transcript
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 )
 
 // A SourceCoverage says what the archive holds of one source.
@@ -23,60 +20,24 @@ type SourceCoverage struct {
 
 // Coverage says what is archived, pending and unreadable, by source.
 func (db *DB) Coverage(ctx context.Context) ([]SourceCoverage, error) {
-	all := make(map[string]*SourceCoverage)
-	of := func(source string) *SourceCoverage {
-		if all[source] == nil {
-			all[source] = &SourceCoverage{Source: source}
-		}
-		return all[source]
-	}
 	sources, err := column[string](db.read.QueryContext(ctx, "SELECT source FROM session UNION SELECT source FROM file"))
 	if err != nil {
 		return nil, fmt.Errorf("coverage: %w", db.explain(err))
 	}
+	var out []SourceCoverage
 	for _, source := range sources {
-		c := of(source)
+		known, err := db.writer.Known(ctx, source)
+		if err != nil {
+			return nil, fmt.Errorf("coverage of %s: %w", source, err)
+		}
+		c := SourceCoverage{Source: source, Files: known.Files, Gone: known.Gone, Pending: known.Pending, Unreadable: known.Problems}
 		if err := db.read.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(messages), 0) FROM session WHERE source = ?`, source).
 			Scan(&c.Sessions, &c.Messages); err != nil {
 			return nil, fmt.Errorf("coverage of %s: %w", source, db.explain(err))
 		}
-		files, err := db.files(ctx, source)
-		if err != nil {
-			return nil, fmt.Errorf("coverage of %s: %w", source, err)
-		}
-		for _, f := range files {
-			c.Files++
-			if f.gone {
-				c.Gone++
-			} else if f.pending() {
-				c.Pending++
-			}
-			c.Unreadable = append(c.Unreadable, f.problems...)
-		}
-		slices.SortFunc(c.Unreadable, func(a, b Problem) int {
-			return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-		})
-	}
-	var out []SourceCoverage
-	for _, source := range sources {
-		out = append(out, *all[source])
+		out = append(out, c)
 	}
 	return out, nil
-}
-
-// pending tells whether the file has something that was not read.
-func (r fileRow) pending() bool {
-	if r.size == unread {
-		return true
-	}
-	info, err := os.Stat(r.path)
-	if err != nil {
-		return false
-	}
-	if database(r.path) { // its size includes a log that comes and goes
-		return info.ModTime().UnixNano() > r.modified
-	}
-	return info.Size() > r.size || info.ModTime().UnixNano() != r.modified
 }
 
 // Sizes says what the archive weighs, in bytes.

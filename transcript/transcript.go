@@ -14,111 +14,51 @@
 package transcript
 
 import (
-	"encoding/json"
 	"errors"
-	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
-// A Role says who speaks.
-type Role string
+// What a session and a message are is said by package record; these are its
+// types under the names by which the other rooms know them.
+type (
+	Role     = record.Role
+	Relation = record.Relation
+	Session  = record.Session
+	ToolCall = record.ToolCall
+	Message  = record.Message
+)
 
+// Who speaks, and how a session came out of its parent.
 const (
-	UserRole  Role = "user"
-	Assistant Role = "assistant"
-	Tool      Role = "tool" // the result of a tool call
-	System    Role = "system"
-	Summary   Role = "summary" // a compaction summary: a model's words about the session
+	UserRole  = record.UserRole
+	Assistant = record.Assistant
+	Tool      = record.Tool
+	System    = record.System
+	Summary   = record.Summary
+
+	Resume     = record.Resume
+	Fork       = record.Fork
+	Subagent   = record.Subagent
+	Compaction = record.Compaction
+	Branch     = record.Branch
+	Delegate   = record.Delegate
+	Reset      = record.Reset
 )
 
-// A Relation says how a session came out of its parent.
-type Relation string
-
-const (
-	Resume     Relation = "resume"
-	Fork       Relation = "fork"
-	Subagent   Relation = "subagent"
-	Compaction Relation = "compaction"
-	Branch     Relation = "branch"
-	Delegate   Relation = "delegate"
-	Reset      Relation = "reset"
+// What a source is and delivers, and what an ingest tells.
+type (
+	Places       = record.Places
+	File         = record.File
+	Cursor       = record.Cursor
+	Tally        = record.Tally
+	Source       = record.Source
+	Sink         = record.Sink
+	Reviser      = record.Reviser
+	Progress     = record.Progress
+	Problem      = record.Problem
+	IngestReport = record.IngestReport
 )
-
-// A Session is one conversation of one agent. Strings are "" and times zero
-// when unknown.
-type Session struct {
-	ID         string // "<source>:<agent's id>"; the key everywhere outside the archive
-	ParentID   string // same form
-	Relation   Relation
-	Title      string
-	Project    string // canonical project name or path; Dir's git root when known
-	Dir        string // working directory
-	Branch     string // git branch
-	Model      string // the last model seen
-	Surface    string // cli, ide, desktop, sdk, telegram, cron, ...
-	User       string // the user it belongs to, where the agent serves several
-	Version    string // of the agent
-	StartedAt  time.Time
-	EndedAt    time.Time
-	LastActive time.Time
-	EndReason  string // "", compression, clear, exit, ...; the agent's own word
-	SourcePath string // the file it was read from
-	SourceGone bool   // the file is not there any more
-	Messages   int    // how many are archived
-	Preview    string // the first human prompt, shortened; set by reads
-}
-
-// Source returns the part of ID before the colon.
-func (s Session) Source() string {
-	for i := range len(s.ID) {
-		if s.ID[i] == ':' {
-			return s.ID[:i]
-		}
-	}
-	return s.ID
-}
-
-// A ToolCall is one call that an assistant message makes.
-type ToolCall struct {
-	ID   string          `json:"id,omitempty"`
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args,omitempty"` // as the agent wrote it; a JSON string when it was not JSON
-}
-
-// A Message is one thing said or run. Everything the agent ran is kept,
-// reasoning included.
-type Message struct {
-	ID        int64  // the archive's id, ascending in arrival; 0 before it is stored
-	SessionID string // of the session that owns it
-	Seq       int    // position in the session, from 0; set by reads
-	// UID is the agent's own id for the message, "" when it has none (the
-	// archive then hashes role, content and how many equal ones came before).
-	UID string
-	// Global says that UID is unique over all sessions of the source, so that
-	// the same UID in another session is a copied history and is stored once.
-	Global    bool
-	ParentUID string
-	Role      Role
-	Kind      string // "" ordinary; notice, command, meta: stored, not searched, unless Role is Summary
-	Content   string
-	Reasoning string
-	ToolCalls []ToolCall
-	// Of a tool result: the call it answers.
-	ToolCallID string
-	ToolName   string
-	ExitCode   *int // exit status where the agent tells it
-	IsError    bool
-	// OwnTrace marks what came out of hermes-mcp itself (tool results,
-	// injected snapshots): kept, never searched.
-	OwnTrace     bool
-	OffPath      bool // on an abandoned branch
-	Rewound      bool // undone by the user
-	Compacted    bool // left the live context by compaction
-	FinishReason string
-	Model        string
-	Dir, Branch  string
-	At           time.Time
-	Extra        json.RawMessage // whatever else is worth keeping, such as reasoning items
-}
 
 var (
 	// ErrNotFound is returned when no session or message has the id.

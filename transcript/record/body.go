@@ -1,4 +1,4 @@
-package transcript
+package record
 
 import (
 	"encoding/binary"
@@ -8,27 +8,26 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
-// Bits of message.flags.
+// Bits of the column message.flags.
 const (
 	flagGlobal = 1 << iota
 	flagError
 	flagOwnTrace
-	flagOffPath
+	FlagOffPath
 	flagRewound
-	flagCompacted
+	FlagCompacted
 )
 
-func flagsOf(m *Message) int64 {
+// FlagsOf packs the states of m.
+func FlagsOf(m *Message) int64 {
 	var f int64
 	for _, b := range []struct {
 		set bool
 		bit int64
 	}{{m.Global, flagGlobal}, {m.IsError, flagError}, {m.OwnTrace, flagOwnTrace},
-		{m.OffPath, flagOffPath}, {m.Rewound, flagRewound}, {m.Compacted, flagCompacted}} {
+		{m.OffPath, FlagOffPath}, {m.Rewound, flagRewound}, {m.Compacted, FlagCompacted}} {
 		if b.set {
 			f |= b.bit
 		}
@@ -36,9 +35,10 @@ func flagsOf(m *Message) int64 {
 	return f
 }
 
-func setFlags(m *Message, f int64) {
+// SetFlags is the inverse of FlagsOf.
+func SetFlags(m *Message, f int64) {
 	m.Global, m.IsError, m.OwnTrace = f&flagGlobal != 0, f&flagError != 0, f&flagOwnTrace != 0
-	m.OffPath, m.Rewound, m.Compacted = f&flagOffPath != 0, f&flagRewound != 0, f&flagCompacted != 0
+	m.OffPath, m.Rewound, m.Compacted = f&FlagOffPath != 0, f&flagRewound != 0, f&FlagCompacted != 0
 }
 
 // Tags of the fields of a body. A body is one byte that says how the rest is
@@ -63,25 +63,28 @@ const (
 const (
 	packedPlain = 0
 	packedZstd  = 1
+	// coders is how many bodies are packed or unpacked at once.
+	coders = 4
 	// worthPacking is below what zstd's own header costs.
 	worthPacking = 96
 )
 
-var errBody = errors.New("message body is damaged")
+// ErrBody is returned for a body that cannot be read.
+var ErrBody = errors.New("message body is damaged")
 
 // zstd coders are safe for concurrent use and costly to make.
 var (
 	packer = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
-			zstd.WithEncoderConcurrency(engine.Readers), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
+			zstd.WithEncoderConcurrency(coders), zstd.WithWindowSize(1<<20), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	})
 	unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(engine.Readers), zstd.WithDecoderMaxMemory(1<<30))
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(coders), zstd.WithDecoderMaxMemory(1<<30))
 	})
 )
 
-// encodeBody packs what has no column of its own.
-func encodeBody(m *Message) ([]byte, error) {
+// EncodeBody packs what has no column of its own.
+func EncodeBody(m *Message) ([]byte, error) {
 	b := make([]byte, 1, 64+len(m.Content)+len(m.Reasoning)+len(m.Extra))
 	field := func(tag byte, s string) {
 		if s != "" {
@@ -119,10 +122,10 @@ func encodeBody(m *Message) ([]byte, error) {
 	return b, nil
 }
 
-// decodeBody is the inverse of encodeBody.
-func decodeBody(b []byte, m *Message) error {
+// DecodeBody is the inverse of EncodeBody.
+func DecodeBody(b []byte, m *Message) error {
 	if len(b) == 0 {
-		return errBody
+		return ErrBody
 	}
 	switch b[0] {
 	case packedPlain:
@@ -133,16 +136,16 @@ func decodeBody(b []byte, m *Message) error {
 			return err
 		}
 		if b, err = z.DecodeAll(b[1:], nil); err != nil {
-			return fmt.Errorf("%w: %w", errBody, err)
+			return fmt.Errorf("%w: %w", ErrBody, err)
 		}
 	default:
-		return fmt.Errorf("%w: unknown packing %d", errBody, b[0])
+		return fmt.Errorf("%w: unknown packing %d", ErrBody, b[0])
 	}
 	for len(b) > 0 {
 		tag := b[0]
 		n, size := binary.Uvarint(b[1:])
 		if size <= 0 || n > uint64(len(b)-1-size) {
-			return errBody
+			return ErrBody
 		}
 		value := b[1+size : 1+size+int(n)]
 		b = b[1+size+int(n):]
@@ -184,7 +187,7 @@ func setField(m *Message, tag byte, value []byte) error {
 	case tagExitCode:
 		n, size := binary.Varint(value)
 		if size <= 0 {
-			return errBody
+			return ErrBody
 		}
 		code := int(n)
 		m.ExitCode = &code
@@ -196,8 +199,8 @@ func setField(m *Message, tag byte, value []byte) error {
 	return nil
 }
 
-// textSize counts what Sizes.Text counts.
-func textSize(m *Message) int64 {
+// TextSize counts what Sizes.Text counts.
+func TextSize(m *Message) int64 {
 	n := len(m.Content) + len(m.Reasoning)
 	for _, c := range m.ToolCalls {
 		n += len(c.Args)

@@ -1,4 +1,4 @@
-package transcript
+package record
 
 import (
 	"encoding/json"
@@ -30,9 +30,9 @@ func indexed(m *Message) bool {
 	return false
 }
 
-// indexText returns the text of m that is analysed, for the index and again
+// IndexText returns the text of m that is analysed, for the index and again
 // for snippets: it depends on m alone, so positions agree.
-func indexText(m *Message) string {
+func IndexText(m *Message) string {
 	if !indexed(m) {
 		return ""
 	}
@@ -122,8 +122,8 @@ func headTail(s string, head, tail int) string {
 	return s[:head] + "\n…\n" + s[from:]
 }
 
-// preview shortens a prompt to one line of about a hundred characters.
-func preview(m *Message) string {
+// PreviewOf shortens a prompt to one line of about a hundred characters.
+func PreviewOf(m *Message) string {
 	if m.Role != UserRole || !indexed(m) {
 		return ""
 	}

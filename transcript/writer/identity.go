@@ -1,4 +1,6 @@
-package transcript
+package writer
+
+import "github.com/hermes-mcp/hermes-mcp/transcript/record"
 
 // identify returns the key of a draft and the id of the message that the
 // archive holds under it, or 0.
@@ -86,7 +88,7 @@ func (s *store) twinsOf(sess *sessionRow) (map[int64][]int64, error) {
 	}
 	t := make(map[int64][]int64)
 	for _, id := range ids {
-		var m Message
+		var m record.Message
 		if _, err := s.load(id, &m); err != nil {
 			return nil, err
 		}
@@ -99,7 +101,7 @@ func (s *store) twinsOf(sess *sessionRow) (map[int64][]int64, error) {
 
 const keyedBoth = 3
 
-func keyedBit(m *Message) int64 {
+func keyedBit(m *record.Message) int64 {
 	if m.UID != "" {
 		return 1
 	}

@@ -1,6 +1,7 @@
-package transcript
+package writer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
 // unread is the size of a file that was not read to its end.
@@ -27,18 +29,18 @@ type fileRow struct {
 	position       int64
 	state          string
 	print          int64
-	tally          Tally
-	problems       []Problem
+	tally          record.Tally
+	problems       []record.Problem
 	final          bool
 	gone           bool
 }
 
 // files returns the known files of a source by path.
-func (db *DB) files(ctx context.Context, source string) (out map[string]fileRow, err error) {
-	rows, err := db.read.QueryContext(ctx,
+func (w *Writer) files(ctx context.Context, source string) (out map[string]fileRow, err error) {
+	rows, err := w.sqlite.Read.QueryContext(ctx,
 		"SELECT path, size, modified, inode, position, state, print, tally, problems, final, gone FROM file WHERE source = ?", source)
 	if err != nil {
-		return nil, db.explain(err)
+		return nil, w.sqlite.Explain(err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	out = make(map[string]fileRow)
@@ -53,7 +55,7 @@ func (db *DB) files(ctx context.Context, source string) (out map[string]fileRow,
 		}
 		out[r.path] = r
 	}
-	return out, db.explain(rows.Err())
+	return out, w.sqlite.Explain(rows.Err())
 }
 
 func fromJSON(text string, v any) error {
@@ -85,7 +87,7 @@ func (r fileRow) save(t *engine.Tx) error {
 
 // enlist records files that are not known yet, so that they count as pending
 // from the beginning.
-func (db *DB) enlist(ctx context.Context, files []File, known map[string]fileRow) error {
+func (w *Writer) enlist(ctx context.Context, files []record.File, known map[string]fileRow) error {
 	var fresh []fileRow
 	for _, f := range files {
 		if _, ok := known[f.Path]; !ok {
@@ -95,7 +97,7 @@ func (db *DB) enlist(ctx context.Context, files []File, known map[string]fileRow
 	if len(fresh) == 0 {
 		return nil
 	}
-	return db.update(ctx, false, func(t *engine.Tx) error {
+	return w.sqlite.Update(ctx, false, func(t *engine.Tx) error {
 		for _, r := range fresh {
 			// Another process may have read it meanwhile.
 			if err := t.Exec(`INSERT INTO file (source, path, size, modified, inode, position) VALUES (?, ?, ?, 0, '', 0)
@@ -161,7 +163,7 @@ func fingerprint(path string, position int64) (sum int64, err error) {
 
 // mergeProblems joins the problems of earlier readings with new ones, each
 // once, as many as are kept.
-func mergeProblems(earlier, now []Problem) []Problem {
+func mergeProblems(earlier, now []record.Problem) []record.Problem {
 	out := slices.Clone(earlier)
 	for _, p := range now {
 		if len(out) < maxProblems && !slices.Contains(out, p) {
@@ -169,4 +171,48 @@ func mergeProblems(earlier, now []Problem) []Problem {
 		}
 	}
 	return out
+}
+
+// A Known says what is known of a source's files.
+type Known struct {
+	Files    int
+	Gone     int // not on disk any more
+	Pending  int // with something that was not read
+	Problems []record.Problem
+}
+
+// Known sums up the files of a source.
+func (w *Writer) Known(ctx context.Context, source string) (Known, error) {
+	files, err := w.files(ctx, source)
+	if err != nil {
+		return Known{}, err
+	}
+	k := Known{Files: len(files)}
+	for _, f := range files {
+		if f.gone {
+			k.Gone++
+		} else if f.pending() {
+			k.Pending++
+		}
+		k.Problems = append(k.Problems, f.problems...)
+	}
+	slices.SortFunc(k.Problems, func(a, b record.Problem) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	return k, nil
+}
+
+// pending tells whether the file has something that was not read.
+func (r fileRow) pending() bool {
+	if r.size == unread {
+		return true
+	}
+	info, err := os.Stat(r.path)
+	if err != nil {
+		return false
+	}
+	if database(r.path) { // its size includes a log that comes and goes
+		return info.ModTime().UnixNano() > r.modified
+	}
+	return info.Size() > r.size || info.ModTime().UnixNano() != r.modified
 }

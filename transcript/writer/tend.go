@@ -1,4 +1,4 @@
-package transcript
+package writer
 
 import (
 	"context"
@@ -19,10 +19,10 @@ const (
 // index and copies the write-ahead log back, in small steps under the writer's
 // lock. thorough goes on until little is left to do. It is called after an
 // ingest; a process that only calls Put should call it when it is idle.
-func (db *DB) Tend(ctx context.Context, thorough bool) error {
+func (w *Writer) Tend(ctx context.Context, thorough bool) error {
 	deadline := time.Now().Add(mergeTime)
 	for step := 0; step < quietSteps || thorough && time.Now().Before(deadline); step++ {
-		more, err := db.mergeIndex(ctx, mergePages)
+		more, err := w.mergeIndex(ctx, mergePages)
 		if err != nil {
 			return err
 		}
@@ -30,30 +30,30 @@ func (db *DB) Tend(ctx context.Context, thorough bool) error {
 			break
 		}
 	}
-	if err := db.sqlite.Checkpoint(ctx, "PASSIVE"); err != nil || !thorough {
+	if err := w.sqlite.Checkpoint(ctx, "PASSIVE"); err != nil || !thorough {
 		return err
 	}
-	return db.sqlite.Checkpoint(ctx, "TRUNCATE")
+	return w.sqlite.Checkpoint(ctx, "TRUNCATE")
 }
 
 // tendBetween is the upkeep between the batches of a long ingest.
-func (db *DB) tendBetween(ctx context.Context, batches int) error {
+func (w *Writer) tendBetween(ctx context.Context, batches int) error {
 	if batches%8 != 0 {
 		return nil
 	}
 	for range 8 {
-		more, err := db.mergeIndex(ctx, 4*mergePages)
+		more, err := w.mergeIndex(ctx, 4*mergePages)
 		if err != nil || !more {
 			return err
 		}
 	}
-	return db.sqlite.Checkpoint(ctx, "PASSIVE")
+	return w.sqlite.Checkpoint(ctx, "PASSIVE")
 }
 
 // mergeIndex writes about so many pages of merged index and tells whether there
 // may be more to merge.
-func (db *DB) mergeIndex(ctx context.Context, pages int) (more bool, err error) {
-	err = db.update(ctx, false, func(t *engine.Tx) error {
+func (w *Writer) mergeIndex(ctx context.Context, pages int) (more bool, err error) {
+	err = w.sqlite.Update(ctx, false, func(t *engine.Tx) error {
 		var before, after int64
 		if err := t.Row("SELECT total_changes()", nil, &before); err != nil {
 			return err

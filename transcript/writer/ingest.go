@@ -1,4 +1,4 @@
-package transcript
+package writer
 
 import (
 	"context"
@@ -9,32 +9,8 @@ import (
 	"os"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
-
-// Progress is told to the caller while an ingest runs.
-type Progress struct {
-	Files, FilesDone int
-	Bytes, BytesDone int64
-	Messages         int // new ones
-	Path             string
-}
-
-// A Problem is something that could not be read.
-type Problem struct {
-	Source, Path string
-	Line         int
-	Reason       string
-}
-
-// An IngestReport says what an ingest did.
-type IngestReport struct {
-	Files     int // looked at
-	Unchanged int // of those, not read again
-	Sessions  int // new
-	Messages  int // new
-	Bytes     int64
-	Problems  []Problem
-}
 
 // Ingest reads files into the archive through their source, idempotently.
 // One file's error is a Problem and does not stop the others; the error is
@@ -43,8 +19,8 @@ type IngestReport struct {
 //
 // Files of the source that are known, not among files, and not on disk any
 // more are marked as gone; what was read from them stays.
-func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, progress func(Progress)) (IngestReport, error) {
-	g := ingest{db: db, src: src, final: final, tell: progress}
+func (w *Writer) Ingest(ctx context.Context, src record.Source, files []record.File, final bool, progress func(record.Progress)) (record.IngestReport, error) {
+	g := ingest{to: w, src: src, final: final, tell: progress}
 	g.report.Files = len(files)
 	for _, f := range files {
 		g.progress.Bytes += f.Size
@@ -59,20 +35,20 @@ func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, 
 
 // An ingest is one run of Ingest.
 type ingest struct {
-	db       *DB
-	src      Source
+	to       *Writer
+	src      record.Source
 	final    bool
-	tell     func(Progress)
-	progress Progress
-	report   IngestReport
+	tell     func(record.Progress)
+	progress record.Progress
+	report   record.IngestReport
 }
 
-func (g *ingest) run(ctx context.Context, files []File) error {
-	known, err := g.db.files(ctx, g.src.Name())
+func (g *ingest) run(ctx context.Context, files []record.File) error {
+	known, err := g.to.files(ctx, g.src.Name())
 	if err != nil {
 		return err
 	}
-	if err := g.db.enlist(ctx, files, known); err != nil {
+	if err := g.to.enlist(ctx, files, known); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -88,11 +64,11 @@ func (g *ingest) run(ctx context.Context, files []File) error {
 		g.progress.BytesDone += f.Size
 		g.notify()
 	}
-	if err := g.db.lose(ctx, known); err != nil {
+	if err := g.to.lose(ctx, known); err != nil {
 		return err
 	}
 	if g.report.Messages > 0 {
-		return g.db.Tend(ctx, g.report.Messages > batchMessages)
+		return g.to.Tend(ctx, g.report.Messages > batchMessages)
 	}
 	return nil
 }
@@ -105,11 +81,11 @@ func (g *ingest) notify() {
 }
 
 // file reads what is new of one file.
-func (g *ingest) file(ctx context.Context, f File, row fileRow) error {
+func (g *ingest) file(ctx context.Context, f record.File, row fileRow) error {
 	row.source, row.path = g.src.Name(), f.Path
 	info, err := os.Stat(f.Path)
 	if err != nil {
-		g.report.Problems = append(g.report.Problems, Problem{Source: row.source, Path: f.Path, Reason: err.Error()})
+		g.report.Problems = append(g.report.Problems, record.Problem{Source: row.source, Path: f.Path, Reason: err.Error()})
 		return nil
 	}
 	node := inode(info)
@@ -127,7 +103,7 @@ func (g *ingest) file(ctx context.Context, f File, row fileRow) error {
 }
 
 // read runs the source in this goroutine and the writer in another.
-func (g *ingest) read(ctx context.Context, f File, row fileRow, wasGone bool) error {
+func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := &fileWriter{g: g, row: row, from: row.position, earlier: row.problems, reading: newReading(row.position > 0)}
@@ -151,7 +127,7 @@ func (g *ingest) read(ctx context.Context, f File, row fileRow, wasGone bool) er
 			return ctx.Err()
 		}
 	})
-	readErr := g.src.Read(ctx, f, Cursor{Offset: row.position, State: json.RawMessage(row.state)}, g.final, in)
+	readErr := g.src.Read(ctx, f, record.Cursor{Offset: row.position, State: json.RawMessage(row.state)}, g.final, in)
 	if readErr != nil {
 		in.forgetUnmarked()
 		if ctx.Err() == nil {
@@ -178,8 +154,8 @@ func (g *ingest) read(ctx context.Context, f File, row fileRow, wasGone bool) er
 type fileWriter struct {
 	g       *ingest
 	row     fileRow
-	from    int64     // where reading began
-	earlier []Problem // of what was read before
+	from    int64            // where reading began
+	earlier []record.Problem // of what was read before
 	reading *reading
 	batches int
 }
@@ -192,7 +168,7 @@ func (w *fileWriter) write(ctx context.Context, b *batch) error {
 		row.position, row.state, row.tally = b.cursor.Offset, string(b.cursor.State), b.tally
 	}
 	row.problems = mergeProblems(w.earlier, b.problems)
-	err := w.g.db.update(ctx, false, func(t *engine.Tx) (err error) {
+	err := w.g.to.sqlite.Update(ctx, false, func(t *engine.Tx) (err error) {
 		read = w.reading.clone()
 		if st, err = writeBatch(t, b, read); err != nil {
 			return err
@@ -207,12 +183,12 @@ func (w *fileWriter) write(ctx context.Context, b *batch) error {
 	w.g.report.Messages += st.newMessages
 	w.g.notify()
 	w.batches++
-	return w.g.db.tendBetween(ctx, w.batches)
+	return w.g.to.tendBetween(ctx, w.batches)
 }
 
 // done records that the file was read to its end, so that it is not read again
 // until it changes.
-func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole, wasGone bool) error {
+func (w *fileWriter) done(ctx context.Context, f record.File, problems []record.Problem, whole, wasGone bool) error {
 	row := w.row
 	row.problems = mergeProblems(w.earlier, problems)
 	if whole {
@@ -222,7 +198,7 @@ func (w *fileWriter) done(ctx context.Context, f File, problems []Problem, whole
 			row.print = 0
 		}
 	}
-	return w.g.db.update(ctx, false, func(t *engine.Tx) error {
+	return w.g.to.sqlite.Update(ctx, false, func(t *engine.Tx) error {
 		if wasGone {
 			if err := setGone(t, row.path, false); err != nil {
 				return err
@@ -243,7 +219,7 @@ func writeBatch(t *engine.Tx, b *batch, read *reading) (*store, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.changed = unionSession(&r.Session, &b.sessions[i]) || r.changed
+		r.changed = record.UnionSession(&r.Session, &b.sessions[i]) || r.changed
 	}
 	revised := b.revised
 	for i := 0; i <= len(b.drafts); i++ {
@@ -266,7 +242,7 @@ func writeBatch(t *engine.Tx, b *batch, read *reading) (*store, error) {
 // again and again without doubling. Messages without a UID are told apart by
 // what they say and how often, counted within msgs, so a session that grows by
 // further Puts needs UIDs. It is durable when it returns.
-func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
+func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Message) error {
 	var batches []*batch
 	in := newIntake(s.Source(), s.SourcePath, func(b *batch) error {
 		batches = append(batches, b)
@@ -284,7 +260,7 @@ func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
 		err = in.flush()
 	}
 	for i := 0; err == nil && i < len(batches); i++ {
-		err = db.update(ctx, true, func(t *engine.Tx) error {
+		err = w.sqlite.Update(ctx, true, func(t *engine.Tx) error {
 			_, err := writeBatch(t, batches[i], newReading(false))
 			return err
 		})
@@ -296,7 +272,7 @@ func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
 }
 
 // lose marks known files that are not on disk any more.
-func (db *DB) lose(ctx context.Context, known map[string]fileRow) error {
+func (w *Writer) lose(ctx context.Context, known map[string]fileRow) error {
 	var lost []fileRow
 	for _, row := range known {
 		if row.gone {
@@ -310,7 +286,7 @@ func (db *DB) lose(ctx context.Context, known map[string]fileRow) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	return db.update(ctx, false, func(t *engine.Tx) error {
+	return w.sqlite.Update(ctx, false, func(t *engine.Tx) error {
 		for _, row := range lost {
 			if err := setGone(t, row.path, true); err != nil {
 				return err

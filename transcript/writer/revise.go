@@ -1,9 +1,10 @@
-package transcript
+package writer
 
 import (
 	"maps"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
 // A reading is what one pass over one file has come across, kept from batch to
@@ -57,7 +58,7 @@ func (s *store) revise(r revision) error {
 	from := 0
 	if r.uid != "" {
 		for _, global := range []bool{false, true} {
-			m := Message{SessionID: r.session, UID: r.uid, Global: global}
+			m := record.Message{SessionID: r.session, UID: r.uid, Global: global}
 			err := s.Row("SELECT seq FROM message WHERE key = ? AND session = ?", []any{keyOf(uidName(&m)), sess.id}, &from)
 			if err == nil {
 				break
@@ -86,7 +87,7 @@ func (s *store) revise(r revision) error {
 // flagSlots marks the slots of messages as their flags were.
 func (s *store) flagSlots(session int64, ids []int64, bit int64) error {
 	mark := byte(index.BitOffPath)
-	if bit == flagCompacted {
+	if bit == record.FlagCompacted {
 		mark = index.BitCompacted
 	}
 	for len(ids) > 0 {

@@ -1,4 +1,4 @@
-package transcript
+package record
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// union adds to m what n knows more and tells whether that was anything. What
+// Union adds to m what n knows more and tells whether that was anything. What
 // m holds is never lost or shortened.
-func union(m *Message, n *Message) bool {
+func Union(m *Message, n *Message) bool {
 	changed := fuller(&m.Content, n.Content)
 	changed = fuller(&m.Reasoning, n.Reasoning) || changed
 	changed = unionCalls(m, n.ToolCalls) || changed
@@ -34,9 +34,9 @@ func union(m *Message, n *Message) bool {
 	if len(n.Extra) > len(m.Extra) {
 		m.Extra, changed = n.Extra, true
 	}
-	before := flagsOf(m)
-	setFlags(m, before|flagsOf(n))
-	return changed || flagsOf(m) != before
+	before := FlagsOf(m)
+	SetFlags(m, before|FlagsOf(n))
+	return changed || FlagsOf(m) != before
 }
 
 // fuller appends more to text after a blank line unless it is there already, or
@@ -75,9 +75,9 @@ next:
 	return changed
 }
 
-// unionSession adds to s what n knows more and tells whether that was
+// UnionSession adds to s what n knows more and tells whether that was
 // anything: a field that n leaves empty changes nothing.
-func unionSession(s *Session, n *Session) bool {
+func UnionSession(s *Session, n *Session) bool {
 	before := *s
 	for _, f := range []struct {
 		have *string
@@ -92,44 +92,44 @@ func unionSession(s *Session, n *Session) bool {
 	if n.Relation != "" {
 		s.Relation = n.Relation
 	}
-	s.StartedAt = earliest(s.StartedAt, n.StartedAt)
-	s.LastActive = latest(s.LastActive, n.LastActive)
-	s.EndedAt = latest(s.EndedAt, n.EndedAt)
+	s.StartedAt = Earliest(s.StartedAt, n.StartedAt)
+	s.LastActive = Latest(s.LastActive, n.LastActive)
+	s.EndedAt = Latest(s.EndedAt, n.EndedAt)
 	return *s != before
 }
 
-func earliest(a, b time.Time) time.Time {
+func Earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a
 }
 
-func latest(a, b time.Time) time.Time {
+func Latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
 	return a
 }
 
-// millis and fromMillis turn times into numbers for columns; the zero time is 0.
-func millis(t time.Time) int64 {
+// Millis and FromMillis turn times into numbers for columns; the zero time is 0.
+func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixMilli()
 }
 
-func fromMillis(ms int64) time.Time {
+func FromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
 }
 
-// validArgs makes arguments that are not JSON into a JSON string, as ToolCall
+// ValidArgs makes arguments that are not JSON into a JSON string, as ToolCall
 // promises.
-func validArgs(args json.RawMessage) json.RawMessage {
+func ValidArgs(args json.RawMessage) json.RawMessage {
 	if len(args) == 0 || json.Valid(args) {
 		return args
 	}

@@ -1,6 +1,9 @@
-package transcript
+package writer
 
-import "github.com/hermes-mcp/hermes-mcp/transcript/index"
+import (
+	"github.com/hermes-mcp/hermes-mcp/transcript/index"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+)
 
 // A block is the piece of the id space that a session is filling.
 type block struct {
@@ -84,7 +87,7 @@ func (s *store) setSlot(session, id int64, slot [index.SlotSize]byte) error {
 }
 
 // slotOf describes a message with so many terms for the index's directory.
-func slotOf(m *Message, size int) [index.SlotSize]byte {
+func slotOf(m *record.Message, size int) [index.SlotSize]byte {
 	s := index.Slot{Role: string(m.Role), Indexed: size > 0, Compacted: m.Compacted, OffPath: m.OffPath, Tokens: size}
 	if !m.At.IsZero() {
 		s.At = m.At.Unix()

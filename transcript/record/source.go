@@ -1,4 +1,4 @@
-package transcript
+package record
 
 import (
 	"context"
@@ -87,4 +87,29 @@ type Reviser interface {
 	// after it, up to now, stand on an abandoned branch (OffPath). An unknown
 	// uid changes nothing.
 	Rewind(sessionID, uid string) error
+}
+
+// A Problem is something that could not be read.
+type Problem struct {
+	Source, Path string
+	Line         int
+	Reason       string
+}
+
+// Progress is told to the caller while an ingest runs.
+type Progress struct {
+	Files, FilesDone int
+	Bytes, BytesDone int64
+	Messages         int // new ones
+	Path             string
+}
+
+// An IngestReport says what an ingest did.
+type IngestReport struct {
+	Files     int // looked at
+	Unchanged int // of those, not read again
+	Sessions  int // new
+	Messages  int // new
+	Bytes     int64
+	Problems  []Problem
 }

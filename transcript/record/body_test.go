@@ -1,4 +1,4 @@
-package transcript
+package record
 
 import (
 	"encoding/json"
@@ -19,12 +19,12 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 		"failed":  {ExitCode: &minus, Extra: json.RawMessage(`{"x":[1,2]}`)},
 		"foreign": {Content: "修改\x00\xff服务端"},
 	} {
-		b, err := encodeBody(&m)
+		b, err := EncodeBody(&m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got Message
-		if err := decodeBody(b, &got); err != nil || !reflect.DeepEqual(got, m) {
+		if err := DecodeBody(b, &got); err != nil || !reflect.DeepEqual(got, m) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -32,7 +32,7 @@ func TestABodyComesBackAsItWas(t *testing.T) {
 
 func FuzzDecodingABodyNeverPanics(f *testing.F) {
 	m := Message{UID: "u", Content: strings.Repeat("hello ", 50), ToolCalls: []ToolCall{{ID: "1", Name: "n", Args: json.RawMessage("{}")}}}
-	b, err := encodeBody(&m)
+	b, err := EncodeBody(&m)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -44,15 +44,15 @@ func FuzzDecodingABodyNeverPanics(f *testing.F) {
 			return // a bomb is the decoder's limit to catch, not ours
 		}
 		var m Message
-		if decodeBody(b, &m) != nil {
+		if DecodeBody(b, &m) != nil {
 			return
 		}
-		again, err := encodeBody(&m)
+		again, err := EncodeBody(&m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var n Message
-		if err := decodeBody(again, &n); err != nil || !reflect.DeepEqual(m, n) {
+		if err := DecodeBody(again, &n); err != nil || !reflect.DeepEqual(m, n) {
 			t.Errorf("%+v became %+v, %v", m, n, err)
 		}
 	})
@@ -62,27 +62,13 @@ func TestUnionNeverLosesAnything(t *testing.T) {
 	m := Message{Content: "a long text", ToolCalls: []ToolCall{{ID: "1", Name: "n", Args: json.RawMessage(`{"x":1}`)}}, At: day, Model: "m"}
 	for _, n := range []Message{{}, {Content: "long"}, {Content: "a long text"}, {ToolCalls: []ToolCall{{ID: "1", Name: "n"}}}, {Model: "other"}, {At: day.Add(time.Hour)}} {
 		got := m
-		if union(&got, &n) || got.Content != m.Content || len(got.ToolCalls) != 1 || got.Model != "m" || !got.At.Equal(day) {
+		if Union(&got, &n) || got.Content != m.Content || len(got.ToolCalls) != 1 || got.Model != "m" || !got.At.Equal(day) {
 			t.Errorf("%+v changed it to %+v", n, got)
 		}
 	}
-	if !union(&m, &Message{Content: "a long text, and more", Compacted: true}) || m.Content != "a long text, and more" || !m.Compacted {
+	if !Union(&m, &Message{Content: "a long text, and more", Compacted: true}) || m.Content != "a long text, and more" || !m.Compacted {
 		t.Errorf("%+v", m)
 	}
 }
 
-func TestTimesAreUnderstoodAsPeopleWriteThem(t *testing.T) {
-	for text, want := range map[string]time.Time{
-		"2026-05-01": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), "7d": day.AddDate(0, 0, -7), "12h": day.Add(-12 * time.Hour),
-		"2w": day.AddDate(0, 0, -14), "2026-05": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), "2026-05-01T10:00:00Z": time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),
-	} {
-		if got, ok := ParseTime(text, day); !ok || !got.Equal(want) {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-	for _, text := range []string{"", "d", "7", "7x", "-7d", "99999999999d", "yesterday"} {
-		if got, ok := ParseTime(text, day); ok {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
+var day = time.Date(2026, 5, 8, 12, 0, 0, 0, time.UTC)

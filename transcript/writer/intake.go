@@ -1,4 +1,4 @@
-package transcript
+package writer
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
 const (
@@ -20,10 +21,10 @@ const (
 // A draft is a message on its way into the archive, prepared outside the
 // transaction: analysed and packed.
 type draft struct {
-	Message
-	pieces []Message // as delivered, when there were several
-	sum    int64     // hash of role and content
-	nth    int       // how many equal ones came before it, in this reading
+	record.Message
+	pieces []record.Message // as delivered, when there were several
+	sum    int64            // hash of role and content
+	nth    int              // how many equal ones came before it, in this reading
 	body   []byte
 	terms  string // as handed to the index, "" when not indexed
 	words  []string
@@ -32,14 +33,14 @@ type draft struct {
 
 // A batch is what one transaction writes.
 type batch struct {
-	path     string    // of the file
-	sessions []Session // announced since the last batch
+	path     string           // of the file
+	sessions []record.Session // announced since the last batch
 	drafts   []*draft
 	revised  []revision
-	cursor   Cursor
-	tally    Tally
+	cursor   record.Cursor
+	tally    record.Tally
 	marked   bool // cursor and tally are to be saved
-	problems []Problem
+	problems []record.Problem
 }
 
 // An intake gathers what a source delivers from one file into batches. It is
@@ -53,7 +54,7 @@ type intake struct {
 	known    map[string]int    // session id → index in now.sessions
 	drafts   map[string]*draft // by uid, of this batch
 	nth      map[nthKey]int
-	problems []Problem
+	problems []record.Problem
 	whole    int // drafts of this batch that the last mark covers
 }
 
@@ -74,7 +75,7 @@ func (in *intake) reset() {
 }
 
 // Session implements Sink.
-func (in *intake) Session(s Session) error {
+func (in *intake) Session(s record.Session) error {
 	if s.ID == "" {
 		return fmt.Errorf("session without an id in %s", in.path)
 	}
@@ -82,10 +83,10 @@ func (in *intake) Session(s Session) error {
 		s.SourcePath = in.path
 	}
 	for _, t := range []*time.Time{&s.StartedAt, &s.EndedAt, &s.LastActive} {
-		*t = fromMillis(millis(*t))
+		*t = record.FromMillis(record.Millis(*t))
 	}
 	if i, ok := in.known[s.ID]; ok {
-		unionSession(&in.now.sessions[i], &s)
+		record.UnionSession(&in.now.sessions[i], &s)
 		return nil
 	}
 	in.known[s.ID] = len(in.now.sessions)
@@ -94,23 +95,23 @@ func (in *intake) Session(s Session) error {
 }
 
 // Message implements Sink.
-func (in *intake) Message(m Message) error {
+func (in *intake) Message(m record.Message) error {
 	if m.SessionID == "" {
 		return fmt.Errorf("message without a session in %s", in.path)
 	}
-	m.At = fromMillis(millis(m.At))
+	m.At = record.FromMillis(record.Millis(m.At))
 	for i := range m.ToolCalls {
-		m.ToolCalls[i].Args = validArgs(m.ToolCalls[i].Args)
+		m.ToolCalls[i].Args = record.ValidArgs(m.ToolCalls[i].Args)
 	}
-	in.bytes += int(textSize(&m))
+	in.bytes += int(record.TextSize(&m))
 	if m.UID != "" {
 		key := uidName(&m)
 		if d, ok := in.drafts[key]; ok && d.SessionID == m.SessionID {
 			if d.pieces == nil {
-				d.pieces = []Message{d.Message}
+				d.pieces = []record.Message{d.Message}
 			}
 			d.pieces = append(d.pieces, m)
-			union(&d.Message, &m)
+			record.Union(&d.Message, &m)
 			return in.relieve()
 		}
 		d := &draft{Message: m}
@@ -137,12 +138,12 @@ func (in *intake) relieve() error {
 // Problem implements Sink.
 func (in *intake) Problem(line int, reason string) {
 	if len(in.problems) < maxProblems {
-		in.problems = append(in.problems, Problem{Source: in.source, Path: in.path, Line: line, Reason: reason})
+		in.problems = append(in.problems, record.Problem{Source: in.source, Path: in.path, Line: line, Reason: reason})
 	}
 }
 
 // Mark implements Sink.
-func (in *intake) Mark(c Cursor, tally Tally) error {
+func (in *intake) Mark(c record.Cursor, tally record.Tally) error {
 	in.now.cursor, in.now.tally, in.now.marked = c, tally, true
 	in.whole = len(in.now.drafts)
 	if len(in.now.drafts) < batchMessages && in.bytes < batchBytes {
@@ -160,13 +161,13 @@ func (in *intake) forgetUnmarked() {
 
 // Compact implements Reviser.
 func (in *intake) Compact(sessionID string) error {
-	in.now.revised = append(in.now.revised, revision{after: len(in.now.drafts), session: sessionID, bit: flagCompacted})
+	in.now.revised = append(in.now.revised, revision{after: len(in.now.drafts), session: sessionID, bit: record.FlagCompacted})
 	return nil
 }
 
 // Rewind implements Reviser.
 func (in *intake) Rewind(sessionID, uid string) error {
-	in.now.revised = append(in.now.revised, revision{after: len(in.now.drafts), session: sessionID, uid: uid, bit: flagOffPath})
+	in.now.revised = append(in.now.revised, revision{after: len(in.now.drafts), session: sessionID, uid: uid, bit: record.FlagOffPath})
 	return nil
 }
 
@@ -191,10 +192,10 @@ func (d *draft) prepare() (err error) {
 	if d.sum == 0 {
 		d.sum = contentSum(&d.Message)
 	}
-	if d.body, err = encodeBody(&d.Message); err != nil {
+	if d.body, err = record.EncodeBody(&d.Message); err != nil {
 		return err
 	}
-	d.terms, d.words, d.size = analyse(indexText(&d.Message))
+	d.terms, d.words, d.size = analyse(record.IndexText(&d.Message))
 	return nil
 }
 
@@ -218,9 +219,9 @@ func analyse(text string) (terms string, words []string, size int) {
 const maxWord = 24
 
 // uidName is the identity of a message with an agent's id.
-func uidName(m *Message) string {
+func uidName(m *record.Message) string {
 	if m.Global {
-		source, _, _ := cutID(m.SessionID)
+		source, _, _ := record.CutID(m.SessionID)
 		return source + "\x00\x00" + m.UID
 	}
 	return m.SessionID + "\x00" + m.UID
@@ -237,7 +238,7 @@ func keyOf(parts ...string) int64 {
 }
 
 // contentSum hashes what a message says, for messages without an id.
-func contentSum(m *Message) int64 {
+func contentSum(m *record.Message) int64 {
 	parts := []string{string(m.Role), m.Content}
 	for _, c := range m.ToolCalls {
 		parts = append(parts, c.ID, c.Name, string(c.Args))
