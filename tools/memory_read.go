@@ -42,7 +42,7 @@ type readEntry struct {
 	Evidence    []string `json:"evidence,omitempty"`
 	Stale       bool     `json:"stale,omitempty"`   // not confirmed for 90 days
 	Blocked     string   `json:"blocked,omitempty"` // the rule because of which the text is masked
-	Restore     string   `json:"restore,omitempty"` // of a lost entry: the edit that brings it back
+	Restore     string   `json:"restore,omitempty"` // of a lost entry: what to give to memory restore
 }
 
 // changed is what differs from the block in the caller's context.
@@ -115,7 +115,10 @@ func (m *memory) look(ctx context.Context, t memstore.Target) (*reading, *refusa
 		r.Note += fmt.Sprintf("Whether entries were lost is not known: %v. ", err)
 	case len(lost) > 0:
 		r.Lost = readEntries(lost)
-		r.Note += "The entries in lost were saved and then left the file without an edit of ours, as when an editor saves an old copy: tell the user, or add them again if they still hold (hermes-mcp memory restore does it too). "
+		for i, e := range lost {
+			r.Lost[i].Restore = cmp.Or(e.LostBy, e.Hash)
+		}
+		r.Note += "The entries in lost were saved and then left the file without an edit of ours, as when an editor saves an old copy: tell the user, or add them again if they still hold (hermes-mcp memory restore with the id in restore does it too). "
 	}
 	return r, nil
 }
@@ -144,7 +147,7 @@ func readEntries(entries []memstore.Entry) []readEntry {
 		one := readEntry{
 			Text: e.Shown, Source: cmp.Or(string(e.Source), "unknown"), Confidence: string(e.Confidence),
 			UpdatedAt: stamp(e.UpdatedAt), Session: e.Session, Evidence: e.Evidence,
-			Stale: e.Stale(now), Blocked: e.Blocked, Restore: e.LostBy,
+			Stale: e.Stale(now), Blocked: e.Blocked,
 		}
 		// Said only where they say something else.
 		if !e.CreatedAt.Equal(e.UpdatedAt) {

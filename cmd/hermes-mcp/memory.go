@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +18,7 @@ type memoryRun struct {
 	target string
 	scope  string
 	json   bool
+	long   bool
 }
 
 func (a *app) memoryCommand() *cobra.Command {
@@ -27,9 +27,31 @@ func (a *app) memoryCommand() *cobra.Command {
 	c.PersistentFlags().StringVar(&m.target, "target", "memory", "memory or user")
 	c.PersistentFlags().StringVar(&m.scope, "scope", "", "project: what holds in this project only")
 	c.PersistentFlags().BoolVar(&m.json, "json", false, "print the result as JSON")
+	list := m.sub("list", "Show the entries, of every target when none is named", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		return m.list(ctx, !c.PersistentFlags().Changed("target") && m.scope == "")
+	})
+	list.Flags().BoolVar(&m.long, "long", false, "say of each entry who said it, since when and on what evidence")
 	limit := 20
-	history := m.sub("history", "Show the edits, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.history(ctx, limit) })
-	history.Flags().IntVar(&limit, "limit", limit, "how many, 0 for all")
+	history := m.sub("history", "Show the edits, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		only := memstore.Target("")
+		if c.PersistentFlags().Changed("target") {
+			only = memstore.Target(m.target)
+		}
+		if m.scope == string(memstore.ProjectOnly) {
+			only = memstore.Project
+		}
+		return m.history(ctx, limit, func(s *memstore.Store, ctx context.Context) ([]memstore.Edit, error) {
+			return s.History(ctx, only, limit)
+		})
+	})
+	find := m.sub("find [TEXT]", "Find entries that have left the memory, and the edit to restore", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
+		return m.history(ctx, limit, func(s *memstore.Store, ctx context.Context) ([]memstore.Edit, error) {
+			return s.Find(ctx, strings.Join(args, ""), limit)
+		})
+	})
+	for _, sub := range []*cobra.Command{history, find} {
+		sub.Flags().IntVar(&limit, "limit", limit, "how many, 0 for all")
+	}
 	c.AddCommand(
 		m.sub("add TEXT", "Remember a fact", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 			return m.edit(ctx, map[string]string{"action": "add", "content": args[0], "source": "user_explicit", "confidence": "confirmed"})
@@ -40,13 +62,11 @@ func (a *app) memoryCommand() *cobra.Command {
 		m.sub("remove OLD", "Remove the entry that holds OLD", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 			return m.edit(ctx, map[string]string{"action": "remove", "old_text": args[0]})
 		}),
-		m.sub("list", "Show the entries, of every target when none is named", cobra.NoArgs, func(ctx context.Context, _ []string) error {
-			return m.list(ctx, !c.PersistentFlags().Changed("target") && m.scope == "")
-		}),
-		history,
+		list, history, find,
 		m.sub("undo [EDIT]", "Take back an edit, the last one when none is named", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
 			return m.settle(ctx, (*memstore.Store).Undo, strings.Join(args, ""))
 		}),
+		m.importCommand(), m.exportCommand(),
 		m.sub("pending", "Show the edits that wait for your decision", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.pending(ctx) }),
 		m.sub("approve ID", "Make an edit that waits", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 			return m.settle(ctx, func(s *memstore.Store, ctx context.Context, _ memstore.Caller, id string) (memstore.Result, error) {
@@ -72,19 +92,56 @@ func (m *memoryRun) sub(use, short string, args cobra.PositionalArgs, do func(ct
 
 // A memoryResult is what of the tool's result is shown to a person.
 type memoryResult struct {
-	Error    string   `json:"error"`
-	Usage    string   `json:"usage"`
-	Message  string   `json:"message"`
-	Removed  string   `json:"removed_entry"`
-	Replaced string   `json:"replaced_entry"`
-	Path     string   `json:"path"`
-	Chars    int      `json:"chars"`
-	Limit    int      `json:"limit"`
-	Current  []string `json:"current_entries"` // of a failure
-	Matches  []string `json:"matches"`
-	Entries  []struct {
-		Text string `json:"text"`
-	} `json:"entries"`
+	Error     string   `json:"error"`
+	Usage     string   `json:"usage"`
+	Message   string   `json:"message"`
+	Removed   string   `json:"removed_entry"`
+	Replaced  string   `json:"replaced_entry"`
+	Path      string   `json:"path"`
+	Chars     int      `json:"chars"`
+	Limit     int      `json:"limit"`
+	Current   []string `json:"current_entries"` // of a failure
+	Matches   []string `json:"matches"`
+	Conflicts []struct {
+		Entry   string `json:"entry"`
+		Updated string `json:"updated_at"`
+	} `json:"conflicts"`
+	Entries []listed `json:"entries"`
+	Lost    []listed `json:"lost"`
+}
+
+// A listed is an entry with what is known of it.
+type listed struct {
+	Text       string   `json:"text"`
+	Source     string   `json:"source"`
+	Confidence string   `json:"confidence"`
+	Created    string   `json:"created_at"`
+	Updated    string   `json:"updated_at"`
+	Confirmed  string   `json:"confirmed_at"`
+	Session    string   `json:"session_id"`
+	Evidence   []string `json:"evidence"`
+	Stale      bool     `json:"stale"`
+	Restore    string   `json:"restore"` // of a lost one
+}
+
+// known says in one line what is known of the entry.
+func (e listed) known() string {
+	words := []string{e.Source}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, strings.TrimSpace(name+" "+value))
+		}
+	}
+	add("", e.Confidence)
+	add("since", e.Created)
+	add("written", e.Updated)
+	add("confirmed", e.Confirmed)
+	if e.Stale {
+		words = append(words, "not confirmed for long")
+	}
+	add("session", e.Session)
+	add("evidence", strings.Join(e.Evidence, " "))
+	return strings.Join(words, ", ")
 }
 
 // tool runs the memory tool as a person, whose edits wait for no approval.
@@ -139,6 +196,9 @@ func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
 		return nil
 	}
 	fmt.Fprintf(m.out, "saved; %s\n", r.Usage)
+	for _, c := range r.Conflicts {
+		fmt.Fprintf(m.out, "contradicts: %s (%.10s); both are kept: replace or remove one\n", c.Entry, c.Updated)
+	}
 	return nil
 }
 
@@ -178,57 +238,12 @@ func (m *memoryRun) listOne(ctx context.Context) error {
 	fmt.Fprintf(m.out, "%s: %d of %d characters, %s\n", name, r.Chars, r.Limit, r.Path)
 	for _, e := range r.Entries {
 		fmt.Fprintf(m.out, "- %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
-	}
-	return nil
-}
-
-// An edit is a journal line as history prints it.
-type edit struct {
-	ID      string    `json:"id"`
-	At      time.Time `json:"at"`
-	Target  string    `json:"target"`
-	Kind    string    `json:"kind"`
-	Session string    `json:"session,omitempty"`
-	Client  string    `json:"client,omitempty"`
-	Origin  string    `json:"origin,omitempty"`
-	Added   []string  `json:"added,omitempty"`
-	Removed []string  `json:"removed,omitempty"`
-	Aborted bool      `json:"aborted,omitempty"`
-}
-
-func (m *memoryRun) history(ctx context.Context, limit int) error {
-	if limit < 0 {
-		return usage("--limit %d is negative", limit)
-	}
-	store, err := m.openStore(ctx, m.dir())
-	if err != nil {
-		return err
-	}
-	edits, err := store.History(ctx, "", limit)
-	if err != nil {
-		return err
-	}
-	shown := []edit{}
-	for _, e := range edits {
-		shown = append(shown, edit{
-			e.ID, e.At, string(e.Target), e.Kind, e.Caller.Session, e.Caller.Client, e.Caller.Origin, e.Added, e.Removed, e.Aborted,
-		})
-	}
-	if m.json {
-		return m.printJSON(shown)
-	}
-	for _, e := range shown {
-		note := ""
-		if e.Aborted {
-			note = " (never reached the file)"
+		if m.long {
+			fmt.Fprintf(m.out, "    %s\n", e.known())
 		}
-		fmt.Fprintf(m.out, "%s  %s  %s %s %s%s\n", e.ID, e.At.Local().Format(time.DateTime), e.Target, e.Kind, e.Origin, note)
-		for _, text := range e.Removed {
-			fmt.Fprintf(m.out, "  - %s\n", strings.ReplaceAll(text, "\n", "\n    "))
-		}
-		for _, text := range e.Added {
-			fmt.Fprintf(m.out, "  + %s\n", strings.ReplaceAll(text, "\n", "\n    "))
-		}
+	}
+	for _, e := range r.Lost {
+		fmt.Fprintf(m.out, "left the file without an edit: %s (memory restore %s)\n", e.Text, e.Restore)
 	}
 	return nil
 }

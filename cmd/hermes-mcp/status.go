@@ -89,8 +89,8 @@ func (a *app) printStatus(s health.Report) {
 		if t.Error != "" {
 			row("", "%s", t.Error)
 		}
-		for _, text := range t.Lost {
-			row("", "left the file without an edit: %s (memory history, then memory restore EDIT)", text)
+		for _, l := range t.Lost {
+			row("", "left the file without an edit: %s (memory restore %s)", l.Text, l.Restore)
 		}
 	}
 	for _, c := range s.Archive.Sources {

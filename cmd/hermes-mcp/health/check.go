@@ -46,6 +46,7 @@ func (s Subject) Check(ctx context.Context) []Check {
 		add("config", Fine, "%d settings are not at their default", len(s.Config.Origins))
 	}
 	s.checkMemory(ctx, add)
+	s.checkFacts(ctx, add)
 	s.checkArchive(ctx, add)
 	s.checkSources(ctx, add)
 	s.checkClaude(add)
@@ -128,8 +129,8 @@ func (s Subject) checkMemory(ctx context.Context, add addCheck) {
 		if s.Blocked > 0 {
 			add(name, Warn, "%d entries are masked in prompts, for they read like an attack", s.Blocked)
 		}
-		for _, text := range s.Lost {
-			add(name, Warn, "left the file without an edit: %.80s (hermes-mcp memory history, then memory restore EDIT)", text)
+		for _, l := range s.Lost {
+			add(name, Warn, "left the file without an edit: %q (hermes-mcp memory restore %s)", brief(l.Text), l.Restore)
 		}
 	}
 }

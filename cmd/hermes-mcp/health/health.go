@@ -3,6 +3,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -64,8 +65,14 @@ type Target struct {
 	Chars   int             `json:"chars"`
 	Limit   int             `json:"limit"`
 	Blocked int             `json:"blocked,omitempty"`
-	Lost    []string        `json:"lost,omitempty"` // left the file without an edit
+	Lost    []Loss          `json:"lost,omitempty"`
 	Error   string          `json:"error,omitempty"`
+}
+
+// A Loss is an entry that left its file without an edit.
+type Loss struct {
+	Text    string `json:"text"`
+	Restore string `json:"restore"` // what to give to memory restore
 }
 
 // An Archive is what is archived.
@@ -151,7 +158,7 @@ func (s Subject) target(ctx context.Context, t memstore.Target) Target {
 		out.Error = err.Error()
 	}
 	for _, e := range lost {
-		out.Lost = append(out.Lost, e.Text)
+		out.Lost = append(out.Lost, Loss{e.Text, cmp.Or(e.LostBy, e.Hash)})
 	}
 	return out
 }
