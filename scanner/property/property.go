@@ -15,8 +15,6 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-//go:generate go run gen.go /usr/share/unicode
-
 //go:embed property.txt
 var data string
 
