@@ -7,6 +7,7 @@
 //	hermes-bench ingest  --dir DIR
 //	hermes-bench memory  [--writes N]
 //	hermes-bench scanner --attack FILE ... --benign FILE ...
+//	hermes-bench conflicts [--pairs FILE]
 //
 // Each prints a table, or with --json one JSON object on standard output.
 package main
@@ -49,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return r.table(stdout)
 	}
-	root.AddCommand(recallCommand(show), queriesCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show), scannerCommand(show))
+	root.AddCommand(recallCommand(show), queriesCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show), scannerCommand(show), conflictsCommand(show))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
