@@ -132,6 +132,9 @@ func (a worker) do(ctx context.Context, j curator.Job) error {
 	default:
 		return fmt.Errorf("job of kind %q is of another version", j.Kind)
 	}
+	if errors.Is(err, transcript.ErrNotFound) {
+		err = nil // nothing was said in it, so that there is no transcript
+	}
 	a.log.Info().Str("job", string(j.Kind)).Str("session", j.Session).Int("prompts", out.Prompts).Bool("asked", out.Asked).
 		Int("applied", len(out.Applied)).Int("staged", len(out.Staged)).Int("dropped", len(out.Dropped)).Bool("remind", out.Remind).Err(err).Msg("looked again")
 	if err == nil && out.Remind {
