@@ -146,6 +146,10 @@ func same(a, b statement, exact bool) bool {
 	if a.head != "" && b.head != "" && !b.about[a.head] && !a.about[b.head] {
 		return false
 	}
+	if both < len(a.about) && both < len(b.about) {
+		// Each speaks of something that the other does not: half is not enough.
+		return both*2 > min(len(a.about), len(b.about))
+	}
 	return both*2 >= min(len(a.about), len(b.about))
 }
 
