@@ -126,6 +126,9 @@ func (p *Provider) Close() error {
 
 // take waits until no other call is under way.
 func (p *Provider) take(ctx context.Context) (free func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", provider.ErrNotTaken, err)
+	}
 	select {
 	case p.turn <- struct{}{}:
 		return func() { <-p.turn }, nil

@@ -154,7 +154,7 @@ func answer(role string, r request) int {
 func everything(r request) {
 	switch r.Op {
 	case "start":
-		fmt.Println(`{"id":"1","wants":["write","end","switch","compress","delegation","hint","system","tools","close"],"repeatable":["write"]}`)
+		fmt.Printf(`{"id":"%d","wants":["write","end","switch","compress","delegation","hint","system","tools","close"],"repeatable":["write"]}`+"\n", r.ID)
 	case "recall":
 		fmt.Println(`{"memories":[{"text":"drinks tea","at":"2026-05-01","label":"fact"},{"text":"no date","at":"yesterday"}]}`)
 	case "system":

