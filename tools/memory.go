@@ -149,12 +149,15 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	if m.Approval {
 		return m.propose(write, by, call, streak)
 	}
+	began := m.began(write)
 	res, err := m.store.Apply(write, by, call.target, call.ops...)
 	if err != nil {
 		return m.refused(call, res.State, err, streak)
 	}
 	streak.reset()
-	return succeed(m.accepted(write, call, res))
+	done := m.accepted(call, res)
+	done.Since = m.since(write, began)
+	return succeed(done)
 }
 
 // propose keeps an edit for a person's decision.
@@ -258,13 +261,12 @@ func parseOp(a *arguments) memstore.Op {
 }
 
 // accepted is the answer to an edit that is on disk.
-func (m *memory) accepted(ctx context.Context, call edit, res memstore.Result) edited {
+func (m *memory) accepted(call edit, res memstore.Result) edited {
 	st := res.State
 	out := edited{
 		Success: true, Done: true, Target: call.target,
 		Usage: st.Usage(), Chars: st.Chars, Limit: st.Limit, EntryCount: len(st.Entries),
 		Cleaned: findings(res.Cleaned),
-		Since:   m.since(ctx),
 		Note:    "This is complete. Do not repeat it.",
 	}
 	if call.scope != memstore.Global {
@@ -319,17 +321,27 @@ func (m *memory) accepted(ctx context.Context, call edit, res memstore.Result) e
 	return out
 }
 
-// since says in a few words how far the block in the caller's context is
-// behind. It is left out when that is not known.
-func (m *memory) since(ctx context.Context) string {
+// began is the snapshot of the caller's session, nil when it is not known. It
+// is taken before the first edit: a client that has read nothing yet must not
+// find its own edit in what its session began with.
+func (m *memory) began(ctx context.Context) *memstore.Snapshot {
 	if m.Snapshot == nil {
-		return ""
+		return nil
 	}
 	snap, err := m.Snapshot(ctx)
 	if err != nil {
+		return nil
+	}
+	return &snap
+}
+
+// since says in a few words how far the block in the caller's context is
+// behind. It is left out when that is not known.
+func (m *memory) since(ctx context.Context, began *memstore.Snapshot) string {
+	if began == nil {
 		return ""
 	}
-	all, err := m.store.Overlay(ctx, snap)
+	all, err := m.store.Overlay(ctx, *began)
 	if err != nil {
 		return ""
 	}

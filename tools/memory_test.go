@@ -298,6 +298,26 @@ func TestASuccessSaysHowFarTheSnapshotIsBehind(t *testing.T) {
 	}
 }
 
+func TestTheSnapshotIsTakenBeforeTheFirstEdit(t *testing.T) {
+	var s *shelf
+	var kept *memstore.Snapshot
+	take := func(ctx context.Context) (memstore.Snapshot, error) {
+		if kept == nil {
+			snap, err := s.store.Snapshot(ctx)
+			if err != nil {
+				return snap, err
+			}
+			kept = &snap
+		}
+		return *kept, nil
+	}
+	s = newShelf(t, MemoryOptions{Snapshot: take})
+	got, _ := call(t, s.ServerTool, `{"action":"add","content":"one"}`)
+	if got["since_snapshot"] != "1 added, 0 removed since the block in your context" || strings.Contains(kept.String(), "one") {
+		t.Errorf("since: %v, snapshot: %s", got["since_snapshot"], kept)
+	}
+}
+
 func TestAReadOnlyServerReadsAndRefusesEveryEdit(t *testing.T) {
 	s := newShelf(t, MemoryOptions{ReadOnly: true})
 	s.write(t, "MEMORY.md", three)
