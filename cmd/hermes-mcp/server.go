@@ -126,6 +126,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.who(ctx)) })),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(a.archive.open, a.config.RedactOutput)},
 		Prompts:   resources.Prompts(store, frozen.snapshot, a.archive.open),
+		Complete:  resources.Complete(a.archive.open),
 		Instructions: func(ctx context.Context, client string) string {
 			snap, err := frozen.snapshot(ctx)
 			if err != nil {
