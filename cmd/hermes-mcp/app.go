@@ -148,7 +148,8 @@ func (a *app) places() transcript.Places {
 func (a *app) clientPlace() clients.Place {
 	p := clients.Place{
 		GOOS: runtime.GOOS, Home: a.userHome(), Data: a.env("APPDATA"),
-		Config: a.env("XDG_CONFIG_HOME"), Claude: a.env("CLAUDE_CONFIG_DIR"),
+		Config: a.env("XDG_CONFIG_HOME"), Claude: a.env("CLAUDE_CONFIG_DIR"), Codex: a.env("CODEX_HOME"),
+		OpenCode: a.env("OPENCODE_CONFIG"), Hermes: a.home.Path,
 	}
 	if p.Config == "" {
 		p.Config = filepath.Join(p.Home, ".config")

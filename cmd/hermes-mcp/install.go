@@ -5,36 +5,45 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients/configfile"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
 // An install is one run of install or uninstall.
 type install struct {
-	hooks, dryRun, noArchive bool
-	scope                    string
+	hooks, dryRun, noArchive, all bool
+	scope                         string
 }
 
 func (a *app) installCommand() *cobra.Command {
 	var how install
 	c := &cobra.Command{
-		Use: "install claude-code", Short: "Set a client up, hook included",
-		Args: cobra.ExactArgs(1),
+		Use: "install CLIENT...", Short: "Set a client up: server, and hook where it has hooks",
+		Long: `Writes the server into a client's configuration, starts what was written and
+asks it for the memory. The old file is kept beside; all else in it stays as it
+was. --all sets up every client that is on this machine.
+
+Clients: ` + strings.Join(clients.Names(), ", ") + ".",
+		Example: "  hermes-mcp install claude-code\n  hermes-mcp install --all --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error {
-				if err := installable(args[0], how.scope); err != nil {
+				chosen, err := a.chosen(args, how)
+				if err != nil {
 					return err
 				}
-				return a.install(ctx, how)
+				return a.install(ctx, chosen, how)
 			})
 		},
+		ValidArgs: clients.Names(),
 	}
 	how.bind(c)
-	c.Flags().BoolVar(&how.hooks, "hooks", true, "also show the memory at the start of each session, by a hook")
+	c.Flags().BoolVar(&how.hooks, "hooks", true, "in Claude Code also show the memory at the start of each session, by a hook")
 	c.Flags().BoolVar(&how.noArchive, "no-archive", false, "let the server archive nothing by itself")
 	return c
 }
@@ -42,112 +51,184 @@ func (a *app) installCommand() *cobra.Command {
 func (a *app) uninstallCommand() *cobra.Command {
 	var how install
 	c := &cobra.Command{
-		Use: "uninstall claude-code", Short: "Take server and hook out of a client again",
-		Args: cobra.ExactArgs(1),
+		Use: "uninstall CLIENT...", Short: "Take server and hook out of a client again",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error {
-				if err := installable(args[0], how.scope); err != nil {
+				chosen, err := a.chosen(args, how)
+				if err != nil {
 					return err
 				}
-				return a.uninstall(ctx, how)
+				err = each(chosen, func(c clients.Client) error { return a.uninstall(c, how) })
+				fmt.Fprintf(a.out, "memory and archive stay in %s\n", a.home.Path)
+				return err
 			})
 		},
+		ValidArgs: clients.Names(),
 	}
 	how.bind(c)
 	return c
 }
 
 func (i *install) bind(c *cobra.Command) {
+	c.Flags().BoolVar(&i.all, "all", false, "every client that is on this machine")
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "only say what would be done")
-	c.Flags().StringVar(&i.scope, "scope", "user", "user (everywhere) or project (.mcp.json here)")
+	c.Flags().StringVar(&i.scope, "scope", "user", "user (everywhere) or project (the client's file in this folder)")
 }
 
-func installable(client, scope string) error {
-	if _, err := clients.Find(client); err != nil {
-		return failure{codeUsage, err}
+// chosen are the clients that a command line means.
+func (a *app) chosen(names []string, how install) ([]clients.Client, error) {
+	if how.scope != "user" && how.scope != "project" {
+		return nil, usage("--scope %q is neither user nor project", how.scope)
 	}
-	if client != "claude-code" {
-		return usage("%s is set up by hand in this version: hermes-mcp print-config %s says what goes where", client, client)
+	var out []clients.Client
+	switch {
+	case how.all && len(names) > 0:
+		return nil, usage("name clients or say --all, not both")
+	case how.all:
+		out = slices.DeleteFunc(slices.Clone(clients.All), func(c clients.Client) bool {
+			return !c.Present(a.clientPlace()) || how.scope == "project" && c.Project == ""
+		})
+		if len(out) == 0 {
+			return nil, fmt.Errorf("no client found on this machine; name one that will be: %s", strings.Join(clients.Names(), ", "))
+		}
+	case len(names) == 0:
+		return nil, usage("name a client (%s), or say --all", strings.Join(clients.Names(), ", "))
 	}
-	if scope != "user" && scope != "project" {
-		return usage("--scope %q is neither user nor project", scope)
+	for _, name := range names {
+		c, err := clients.Find(name)
+		if err != nil {
+			return nil, failure{codeUsage, err}
+		}
+		if how.scope == "project" && c.Project == "" {
+			return nil, usage("%s has no configuration for one project; leave --scope out", c.Title)
+		}
+		out = append(out, c)
 	}
-	return nil
+	return out, nil
 }
 
-func (a *app) install(ctx context.Context, how install) error {
-	command, err := clients.Program(a.userHome())
+// each does one thing for several clients. What fails for one is done for the
+// others all the same.
+func each(chosen []clients.Client, do func(c clients.Client) error) error {
+	var failed []error
+	for _, c := range chosen {
+		if err := do(c); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", c.Name, err))
+		}
+	}
+	err := errors.Join(failed...)
+	if len(failed) > 0 && len(failed) < len(chosen) {
+		return failure{codePartly, err}
+	}
+	return err
+}
+
+func (a *app) install(ctx context.Context, chosen []clients.Client, how install) error {
+	server, err := a.written(how)
 	if err != nil {
 		return err
 	}
 	if !how.dryRun {
-		copied, err := clients.Settle(command)
+		copied, err := clients.Settle(server.Command)
 		if err != nil {
 			return fmt.Errorf("put the program into its place: %w", err)
 		}
 		if copied {
-			fmt.Fprintf(a.out, "program: %s\n", command)
+			fmt.Fprintf(a.out, "program: %s\n", server.Command)
 		}
+	}
+	err = each(chosen, func(c clients.Client) error { return a.installOne(ctx, c, server, how) })
+	if !how.dryRun {
+		a.explain(ctx, how)
+	}
+	return err
+}
+
+// written is the server as install writes it down.
+func (a *app) written(how install) (clients.Server, error) {
+	command, err := clients.Program(a.userHome())
+	if err != nil {
+		return clients.Server{}, err
 	}
 	var extra []string
 	if how.noArchive {
 		extra = []string{"--exclude-sources", "*"}
 	}
-	server := clients.Server{Command: command, Args: a.serveArgs(extra...)}
-	if err := a.addServer(ctx, server, how); err != nil {
+	return clients.Server{Command: command, Args: a.serveArgs(extra...)}, nil
+}
+
+func (a *app) installOne(ctx context.Context, c clients.Client, server clients.Server, how install) error {
+	fmt.Fprintf(a.out, "%s\n", c.Title)
+	file := a.serverFile(c, how.scope)
+	if err := a.addServer(ctx, c, file, server, how); err != nil {
 		return err
 	}
-	settings := clients.ClaudeCodeSettings(a.clientPlace())
-	change, what := clients.DropHook, "hook left out"
-	if how.hooks {
-		hook := clients.CommandLine(append([]string{command, "hook"}, a.serveArgs()[1:]...)...)
-		what = "SessionStart runs " + hook
-		change = func(path string, dry bool) (clients.Outcome, error) { return clients.SetHook(path, hook, dry) }
+	if c.Name == "claude-code" {
+		if err := a.setHook(server, how); err != nil {
+			return err
+		}
 	}
-	out, err := change(settings, how.dryRun)
-	if err != nil {
-		return err
-	}
-	a.tell(out, what, how.dryRun)
 	if how.dryRun {
 		return nil
 	}
-	answered, err := clients.Verify(ctx, server, a.err)
-	if err != nil {
-		return fmt.Errorf("the server was written down but does not answer: %w", err)
+	written, there, err := c.ServerIn(file)
+	if err != nil || !there {
+		return errors.Join(err, fmt.Errorf("the server is not in %s after it was written there; is another program writing it?", file))
 	}
-	fmt.Fprintf(a.out, "asked it: hermes-mcp %s answers, memory can be read\n", answered)
-	a.explain(ctx, how)
+	answered, err := clients.Verify(ctx, written, a.err)
+	if err != nil {
+		return fmt.Errorf("the server was written down but does not answer (%s): %w", written, err)
+	}
+	fmt.Fprintf(a.out, "  asked it: hermes-mcp %s answers, memory can be read\n", answered)
+	fmt.Fprintf(a.out, "  now you: %s\n", c.Next)
 	return nil
 }
 
 // serverFile is where the scope's servers are written down.
-func (a *app) serverFile(scope string) string {
+func (a *app) serverFile(c clients.Client, scope string) string {
 	if scope == "project" {
-		return filepath.Join(a.dir(), ".mcp.json")
+		return filepath.Join(a.dir(), filepath.FromSlash(c.Project))
 	}
-	return clients.ClaudeCodeServers(a.clientPlace())
+	return c.File(a.clientPlace())
 }
 
-// addServer writes the server down, by Claude Code's own program where there is
-// one.
-func (a *app) addServer(ctx context.Context, server clients.Server, how install) error {
-	file := a.serverFile(how.scope)
-	what := "server " + clients.Key + " runs " + strings.Join(append([]string{server.Command}, server.Args...), " ")
-	if !how.dryRun {
-		changed, err := clients.AddByCLI(ctx, how.scope, file, server)
+// addServer writes the server down: a new entry by the client's own program
+// where there is one, else in the file itself.
+func (a *app) addServer(ctx context.Context, c clients.Client, file string, server clients.Server, how install) error {
+	what := "server " + clients.Key + " runs " + c.Starting(server).String()
+	_, there, err := c.ServerIn(file)
+	if err == nil && !there && !how.dryRun && how.scope == "user" {
+		ran, err := c.AddByProgram(ctx, file, server)
 		switch {
-		case err == nil && changed:
-			fmt.Fprintf(a.out, "claude mcp add-json: %s\n", what)
-			return nil
 		case err == nil:
-			fmt.Fprintf(a.out, "%s: unchanged\n", file)
+			fmt.Fprintf(a.out, "  %s: %s\n", ran, what)
 			return nil
-		case !errors.Is(err, clients.ErrNoCLI):
-			fmt.Fprintf(a.err, "claude mcp did not do it (%v); writing %s\n", err, file)
+		case !errors.Is(err, clients.ErrNoProgram):
+			fmt.Fprintf(a.err, "hermes-mcp: %v; writing %s itself\n", err, file)
 		}
 	}
-	out, err := clients.SetServer(file, server, how.dryRun)
+	out, err := c.SetServer(file, server, how.dryRun)
+	switch {
+	case errors.Is(err, configfile.ErrBroken):
+		return fmt.Errorf("%w; it was left as it is: mend it, or put in yourself what hermes-mcp print-config %s says", err, c.Name)
+	case errors.Is(err, configfile.ErrShape):
+		return fmt.Errorf("%w; it was left as it is: put in yourself what hermes-mcp print-config %s says", err, c.Name)
+	case err != nil:
+		return err
+	}
+	a.tell(out, what, how.dryRun)
+	return nil
+}
+
+// setHook makes Claude Code show the memory, or not.
+func (a *app) setHook(server clients.Server, how install) error {
+	change, what := clients.DropHook, "hook left out"
+	if how.hooks {
+		hook := clients.CommandLine(append([]string{server.Command, "hook"}, a.serveArgs()[1:]...)...)
+		what = "SessionStart runs " + hook
+		change = func(path string, dry bool) (configfile.Outcome, error) { return clients.SetHook(path, hook, dry) }
+	}
+	out, err := change(clients.ClaudeCodeSettings(a.clientPlace()), how.dryRun)
 	if err != nil {
 		return err
 	}
@@ -156,16 +237,16 @@ func (a *app) addServer(ctx context.Context, server clients.Server, how install)
 }
 
 // tell says what became of a file.
-func (a *app) tell(out clients.Outcome, what string, dry bool) {
+func (a *app) tell(out configfile.Outcome, what string, dry bool) {
 	switch {
 	case !out.Changed:
-		fmt.Fprintf(a.out, "%s: unchanged\n", out.Path)
+		fmt.Fprintf(a.out, "  %s: unchanged\n", out.Path)
 	case dry:
-		fmt.Fprintf(a.out, "%s: would be changed: %s\n", out.Path, what)
+		fmt.Fprintf(a.out, "  %s: would be changed: %s\n", out.Path, what)
 	case out.Backup != "":
-		fmt.Fprintf(a.out, "%s: %s (before: %s)\n", out.Path, what, out.Backup)
+		fmt.Fprintf(a.out, "  %s: %s (before: %s)\n", out.Path, what, out.Backup)
 	default:
-		fmt.Fprintf(a.out, "%s: %s\n", out.Path, what)
+		fmt.Fprintf(a.out, "  %s: %s\n", out.Path, what)
 	}
 }
 
@@ -181,7 +262,7 @@ func (a *app) explain(ctx context.Context, how install) {
 		}
 		files, err := src.Find(ctx, a.places())
 		if err != nil {
-			fmt.Fprintf(a.err, "find %s sessions: %v\n", src.Name(), err)
+			fmt.Fprintf(a.err, "hermes-mcp: find %s sessions: %v\n", src.Name(), err)
 			continue
 		}
 		if len(files) == 0 {
@@ -198,22 +279,21 @@ func (a *app) explain(ctx context.Context, how install) {
 		fmt.Fprintf(a.out, "archive: nothing here yet of %s; it will be archived when there is\n", strings.Join(none, ", "))
 	}
 	fmt.Fprintln(a.out, "endpoints: none; no model and no service sees your transcripts, nothing leaves this machine")
-	fmt.Fprintf(a.out, "allow once, or in \"permissions\": {\"allow\": [...]} of %s: \"mcp__%s\"\n", clients.ClaudeCodeSettings(a.clientPlace()), clients.Key)
-	fmt.Fprintln(a.out, "restart Claude Code to begin")
 }
 
-func (a *app) uninstall(ctx context.Context, how install) error {
-	file := a.serverFile(how.scope)
-	out, err := clients.DropServer(file, how.dryRun)
+func (a *app) uninstall(c clients.Client, how install) error {
+	fmt.Fprintf(a.out, "%s\n", c.Title)
+	out, err := c.DropServer(a.serverFile(c, how.scope), how.dryRun)
 	if err != nil {
 		return err
 	}
 	a.tell(out, "server "+clients.Key+" taken out", how.dryRun)
-	out, err = clients.DropHook(clients.ClaudeCodeSettings(a.clientPlace()), how.dryRun)
-	if err != nil {
+	if c.Name != "claude-code" {
+		return nil
+	}
+	if out, err = clients.DropHook(clients.ClaudeCodeSettings(a.clientPlace()), how.dryRun); err != nil {
 		return err
 	}
 	a.tell(out, "hook taken out", how.dryRun)
-	fmt.Fprintf(a.out, "memory and archive stay in %s\n", a.home.Path)
-	return ctx.Err()
+	return nil
 }

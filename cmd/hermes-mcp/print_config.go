@@ -29,7 +29,11 @@ func (a *app) printConfigCommand() *cobra.Command {
 				if a.userHome() != "" {
 					fmt.Fprintf(a.err, "%s reads %s\n", client.Title, client.File(a.clientPlace()))
 				}
-				_, err = fmt.Fprint(a.out, client.Snippet(clients.Server{Command: command, Args: a.serveArgs()}))
+				text, err := client.Snippet(clients.Server{Command: command, Args: a.serveArgs()})
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprint(a.out, text)
 				return err
 			})
 		},

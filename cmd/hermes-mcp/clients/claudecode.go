@@ -3,10 +3,9 @@ package clients
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
-	"github.com/tailscale/hujson"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients/configfile"
 )
 
 // A hook group of Claude Code's settings.json.
@@ -21,40 +20,10 @@ type hookCommand struct {
 	Timeout int    `json:"timeout,omitempty"` // seconds
 }
 
-// SetServer puts s under mcpServers in a file of Claude Code's shape.
-func SetServer(path string, s Server, dry bool) (Outcome, error) {
-	return edit(path, dry, func(d *doc) error {
-		old, err := d.get("mcpServers", Key)
-		if err != nil {
-			return err
-		}
-		want := indented(stdio(s), "", "")
-		if old != nil && same(*old, want) {
-			return nil
-		}
-		return d.set(stdio(s), "mcpServers", Key)
-	})
-}
-
-// DropServer takes our entry out of mcpServers.
-func DropServer(path string, dry bool) (Outcome, error) {
-	return edit(path, dry, func(d *doc) error {
-		_, err := d.drop("mcpServers", Key)
-		return err
-	})
-}
-
-// same tells whether v is the JSON want, whatever its layout.
-func same(v hujson.Value, want string) bool {
-	c := v.Clone()
-	c.Minimize()
-	return string(c.Pack()) == want
-}
-
 // SetHook makes Claude Code run command at the start of every session. A hook
 // of an earlier install is replaced, for two would tell everything twice.
-func SetHook(path, command string, dry bool) (Outcome, error) {
-	return edit(path, dry, func(d *doc) error {
+func SetHook(path, command string, dry bool) (configfile.Outcome, error) {
+	return configfile.Edit(path, configfile.ParseJSON, dry, func(d *configfile.JSONDocument) error {
 		found, err := ourHooks(d)
 		if err != nil {
 			return err
@@ -65,7 +34,7 @@ func SetHook(path, command string, dry bool) (Outcome, error) {
 		if err := dropHooks(d); err != nil {
 			return err
 		}
-		return d.add(hookGroup{
+		return d.Add(hookGroup{
 			Matcher: "startup|resume|clear|compact",
 			Hooks:   []hookCommand{{Type: "command", Command: command, Timeout: 10}},
 		}, "hooks", sessionStart)
@@ -75,16 +44,14 @@ func SetHook(path, command string, dry bool) (Outcome, error) {
 const sessionStart = "SessionStart"
 
 // DropHook takes our hook out.
-func DropHook(path string, dry bool) (Outcome, error) { return edit(path, dry, dropHooks) }
+func DropHook(path string, dry bool) (configfile.Outcome, error) {
+	return configfile.Edit(path, configfile.ParseJSON, dry, dropHooks)
+}
 
 // Hooked returns the command of our hook in the settings at path, "" when it is
 // not there or the file cannot be read.
 func Hooked(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	d, err := parseDoc(text)
+	d, err := configfile.Read(path, configfile.ParseJSON)
 	if err != nil {
 		return ""
 	}
@@ -95,29 +62,6 @@ func Hooked(path string) string {
 	return found[0].command
 }
 
-// ServerIn returns how the settings at path start our server.
-func ServerIn(path string) (Server, bool, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Server{}, false, err
-	}
-	d, err := parseDoc(text)
-	if err != nil {
-		return Server{}, false, fmt.Errorf("%s: %w: %w", path, ErrBroken, err)
-	}
-	at, err := d.get("mcpServers", Key)
-	if err != nil || at == nil {
-		return Server{}, false, err
-	}
-	var s Server
-	v := at.Clone()
-	v.Standardize()
-	if err := json.Unmarshal(v.Pack(), &s); err != nil {
-		return Server{}, false, fmt.Errorf("%s: mcpServers.%s: %w", path, Key, err)
-	}
-	return s, true, nil
-}
-
 // A place is where one of our hooks stands in settings.json.
 type place struct {
 	group, hook int
@@ -126,20 +70,22 @@ type place struct {
 }
 
 // ourHooks finds the hooks that run this program.
-func ourHooks(d *doc) ([]place, error) {
-	at, err := d.get("hooks", sessionStart)
-	if err != nil || at == nil {
+func ourHooks(d *configfile.JSONDocument) ([]place, error) {
+	list, err := d.Lookup("hooks", sessionStart)
+	if err != nil || list == nil {
 		return nil, err
 	}
-	v := at.Clone()
-	v.Standardize()
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
 	var groups []struct {
 		Hooks []struct {
 			Command string `json:"command"`
 		} `json:"hooks"`
 	}
-	if err := json.Unmarshal(v.Pack(), &groups); err != nil {
-		return nil, fmt.Errorf("hooks.%s: %w: %w", sessionStart, ErrShape, err)
+	if err := json.Unmarshal(text, &groups); err != nil {
+		return nil, fmt.Errorf("hooks.%s: %w: %w", sessionStart, configfile.ErrShape, err)
 	}
 	var out []place
 	for i, g := range groups {
@@ -154,7 +100,7 @@ func ourHooks(d *doc) ([]place, error) {
 
 // dropHooks takes ours out from the last to the first, so that the places stay
 // right, and then the lists that are left empty.
-func dropHooks(d *doc) error {
+func dropHooks(d *configfile.JSONDocument) error {
 	found, err := ourHooks(d)
 	if err != nil || len(found) == 0 {
 		return err
@@ -162,36 +108,16 @@ func dropHooks(d *doc) error {
 	// One at a time: a group that held two of ours is alone in the end.
 	p := found[len(found)-1]
 	if p.alone {
-		err = d.dropElement(p.group, "hooks", sessionStart)
+		err = d.DropElement(p.group, "hooks", sessionStart)
 	} else {
-		err = d.dropNested(p)
+		err = d.DropNested(p.group, "hooks", p.hook, "hooks", sessionStart)
 	}
 	if err != nil {
 		return err
 	}
-	if at, err := d.get("hooks", sessionStart); err != nil {
-		return err
-	} else if isEmpty(*at) {
-		_, err = d.drop("hooks", sessionStart)
+	if d.Empty("hooks", sessionStart) {
+		_, err = d.Drop("hooks", sessionStart)
 		return err
 	}
 	return dropHooks(d)
-}
-
-// dropNested removes one hook of a group that holds others.
-func (d *doc) dropNested(p place) error {
-	at, err := d.get("hooks", sessionStart)
-	if err != nil {
-		return err
-	}
-	group, ok := at.Value.(*hujson.Array).Elements[p.group].Value.(*hujson.Object)
-	if !ok {
-		return fmt.Errorf("hooks.%s: %w", sessionStart, ErrShape)
-	}
-	list := &group.Members[member(group, "hooks")].Value
-	hooks, ok := list.Value.(*hujson.Array)
-	if !ok {
-		return fmt.Errorf("hooks.%s: %w", sessionStart, ErrShape)
-	}
-	return d.remove(list, elementSpans(hooks), p.hook)
 }

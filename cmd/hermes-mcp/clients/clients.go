@@ -1,33 +1,22 @@
 // Package clients knows how MCP clients are told about a server: the file each
-// of them reads, the shape it wants there, and how to change such a file
-// without hurting what else is in it.
-//
-// A person's configuration is edited as text: only the bytes of our own entry
-// change, so comments, order and indentation stay. The old bytes are kept
-// beside, what was read is compared with what is there just before the new
-// file takes its place, and a file that does not parse, or that its owner made
-// read-only, is refused and left alone.
+// of them reads, the shape it wants there, how to tell that a client is on this
+// machine, and what its user must do afterwards. How such a file is changed
+// without hurting what else is in it is package configfile's knowledge.
 package clients
 
 import (
-	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients/configfile"
 )
 
 // Key is the name of our entry in every client's configuration.
 const Key = "hermes"
-
-// A Place says where clients keep their configuration on this machine.
-type Place struct {
-	GOOS   string
-	Home   string // the user's home folder
-	Config string // $XDG_CONFIG_HOME, else ~/.config
-	Data   string // %APPDATA% on Windows
-	Claude string // $CLAUDE_CONFIG_DIR, else ""
-}
 
 // A Server is how ours is started.
 type Server struct {
@@ -35,28 +24,89 @@ type Server struct {
 	Args    []string
 }
 
+// String is the command line, for people.
+func (s Server) String() string { return CommandLine(append([]string{s.Command}, s.Args...)...) }
+
+// Equal tells whether both start the same.
+func (s Server) Equal(t Server) bool { return s.Command == t.Command && slices.Equal(s.Args, t.Args) }
+
 // A Client is one MCP client.
 type Client struct {
 	Name  string
 	Title string
-	File  func(p Place) string         // where the user's configuration is
-	Text  func(s Server) string        // what to put there
-	Serve func(args []string) []string // the arguments of this client; nil leaves them as they are
+
+	File    func(p Place) string // the user's configuration
+	Project string               // a project's configuration within its folder, "" where there is none
+	Section []string             // where servers stand in the file
+	Entry   func(s Server) configfile.Entry
+	Format  configfile.Format
+	Serve   func(args []string) []string // the arguments for this client; nil leaves them as they are
+
+	Program string                    // its own command line program, "" where it has none
+	Add     func(s Server) [][]string // the arguments by which that adds a server for the user
+	Signs   func(p Place) []string    // files or folders of which one is there when the client is
+	Next    string                    // what its user must do after an install
 }
 
 // All lists every client by name.
 var All = []Client{
-	{Name: "claude-code", Title: "Claude Code", File: ClaudeCodeServers, Text: jsonUnder("mcpServers", stdio)},
-	{Name: "claude-desktop", Title: "Claude Desktop", File: claudeDesktopFile, Text: jsonUnder("mcpServers", plain)},
-	{Name: "cursor", Title: "Cursor", File: inHome(".cursor", "mcp.json"), Text: jsonUnder("mcpServers", plain)},
-	{Name: "vscode", Title: "VS Code", File: vscodeFile, Text: jsonUnder("servers", stdio)},
-	{Name: "windsurf", Title: "Windsurf", File: inHome(".codeium", "windsurf", "mcp_config.json"), Text: jsonUnder("mcpServers", plain)},
-	{Name: "zed", Title: "Zed", File: zedFile, Text: jsonUnder("context_servers", plain)},
-	{Name: "codex", Title: "Codex", File: inHome(".codex", "config.toml"), Text: toml},
-	{Name: "gemini", Title: "Gemini CLI", File: inHome(".gemini", "settings.json"), Text: jsonUnder("mcpServers", plain)},
-	{Name: "cline", Title: "Cline", File: clineFile, Text: jsonUnder("mcpServers", cline)},
-	{Name: "opencode", Title: "OpenCode", File: func(p Place) string { return filepath.Join(p.Config, "opencode", "opencode.json") }, Text: jsonUnder("mcp", opencode)},
-	{Name: "hermes", Title: "Hermes Agent", File: inHome(".hermes", "config.yaml"), Text: yaml, Serve: withoutInject},
+	{
+		Name: "claude-code", Title: "Claude Code", Program: "claude", Project: ".mcp.json",
+		File: ClaudeCodeServers, Section: mcpServers, Entry: stdio, Format: configfile.JSON, Add: claudeAdd,
+		Signs: func(p Place) []string { return []string{ClaudeCodeServers(p), ClaudeCodeSettings(p)} },
+		Next:  "restart Claude Code, and allow the tools once when asked, or for good by \"mcp__" + Key + "\" in \"permissions\": {\"allow\": [...]} of its settings.json",
+	},
+	{
+		Name: "claude-desktop", Title: "Claude Desktop",
+		File: claudeDesktopFile, Section: mcpServers, Entry: bare, Format: configfile.JSON, Signs: folderOf(claudeDesktopFile),
+		Next: "quit Claude Desktop, not only its window, and start it again",
+	},
+	{
+		Name: "cursor", Title: "Cursor", Project: ".cursor/mcp.json",
+		File: inHome(".cursor", "mcp.json"), Section: mcpServers, Entry: bare, Format: configfile.JSON, Signs: folderOf(inHome(".cursor", "mcp.json")),
+		Next: "switch " + Key + " on in Cursor's settings, under MCP",
+	},
+	{
+		Name: "vscode", Title: "VS Code", Program: "code", Project: ".vscode/mcp.json",
+		File: vscodeFile, Section: []string{"servers"}, Entry: stdio, Format: configfile.JSON, Add: codeAdd, Signs: folderOf(vscodeFile),
+		Next: "run the command MCP: List Servers in VS Code, start " + Key + " and trust it",
+	},
+	{
+		Name: "windsurf", Title: "Windsurf",
+		File: inHome(".codeium", "windsurf", "mcp_config.json"), Section: mcpServers, Entry: bare, Format: configfile.JSON, Signs: folderOf(inHome(".codeium", "windsurf", "mcp_config.json")),
+		Next: "press refresh among the MCP servers of Cascade",
+	},
+	{
+		Name: "zed", Title: "Zed", Project: ".zed/settings.json",
+		File: zedFile, Section: []string{"context_servers"}, Entry: bare, Format: configfile.JSON, Signs: folderOf(zedFile),
+		Next: "allow the tools in the agent panel when Zed asks",
+	},
+	{
+		Name: "codex", Title: "Codex", Program: "codex", Project: ".codex/config.toml",
+		File: codexFile, Section: []string{"mcp_servers"}, Entry: bare, Format: configfile.TOML, Add: codexAdd, Signs: folderOf(codexFile),
+		Next: "start a new Codex session",
+	},
+	{
+		Name: "gemini", Title: "Gemini CLI", Program: "gemini", Project: ".gemini/settings.json",
+		File: inHome(".gemini", "settings.json"), Section: mcpServers, Entry: bare, Format: configfile.JSON, Signs: folderOf(inHome(".gemini", "settings.json")),
+		Next: "start a new session of Gemini CLI, in a folder that it trusts",
+	},
+	{
+		Name: "cline", Title: "Cline",
+		File: clineFile, Section: mcpServers, Entry: cline, Format: configfile.JSON, Signs: func(p Place) []string { return []string{filepath.Dir(filepath.Dir(clineFile(p)))} },
+		Next: "look into Cline's list of MCP servers once, it starts " + Key + " then",
+	},
+	{
+		Name: "opencode", Title: "OpenCode", Program: "opencode", Project: "opencode.json",
+		File: opencodeFile, Section: []string{"mcp"}, Entry: opencode, Format: configfile.JSON, Signs: folderOf(opencodeFile),
+		Next: "start OpenCode again",
+	},
+	{
+		Name: "hermes", Title: "Hermes Agent", Program: "hermes",
+		File: hermesFile, Section: []string{"mcp_servers"}, Entry: hermes, Format: configfile.YAML, Serve: withoutInject,
+		Signs: func(p Place) []string { return []string{hermesFile(p), filepath.Join(p.Hermes, "state.db")} },
+		Next:  "restart Hermes Agent; it gets session_search alone, since it has the memory itself",
+	},
 }
 
 // Find returns the client of that name.
@@ -78,116 +128,119 @@ func Names() []string {
 	return names
 }
 
-// Snippet returns what to put into the client's configuration for s.
-func (c Client) Snippet(s Server) string {
+// Present tells whether the client is on this machine: its files are, or its
+// program is on PATH.
+func (c Client) Present(p Place) bool {
+	for _, sign := range c.Signs(p) {
+		if _, err := os.Stat(sign); err == nil {
+			return true
+		}
+	}
+	if c.Program == "" {
+		return false
+	}
+	_, err := exec.LookPath(c.Program)
+	return err == nil
+}
+
+// Starting is s as this client starts it.
+func (c Client) Starting(s Server) Server {
 	if c.Serve != nil {
 		s.Args = c.Serve(slices.Clone(s.Args))
 	}
-	return c.Text(s)
+	return s
 }
 
-func inHome(parts ...string) func(Place) string {
-	return func(p Place) string { return filepath.Join(append([]string{p.Home}, parts...)...) }
+func (c Client) path() []string { return append(slices.Clone(c.Section), Key) }
+
+// Snippet returns what to put into the client's configuration for s.
+func (c Client) Snippet(s Server) (string, error) {
+	return configfile.Snippet(c.Format, c.Entry(c.Starting(s)), c.path()...)
 }
 
-// ClaudeCodeServers is the file of Claude Code's user-wide servers.
-func ClaudeCodeServers(p Place) string {
-	if p.Claude != "" {
-		return filepath.Join(p.Claude, ".claude.json")
+// SetServer puts s into the client's configuration at file. An entry that is
+// there gets s's command and arguments and keeps what else is in it. With dry
+// nothing is written. Errors: those of configfile.Edit.
+func (c Client) SetServer(file string, s Server, dry bool) (configfile.Outcome, error) {
+	return configfile.Edit(file, c.Format, dry, func(d configfile.Document) error {
+		return d.Set(c.Entry(c.Starting(s)), c.path()...)
+	})
+}
+
+// DropServer takes our entry out of file. Errors: those of configfile.Edit.
+func (c Client) DropServer(file string, dry bool) (configfile.Outcome, error) {
+	return configfile.Edit(file, c.Format, dry, func(d configfile.Document) error {
+		_, err := d.Drop(c.path()...)
+		return err
+	})
+}
+
+// ServerIn returns how the client that reads file starts our server. A file
+// that is not there starts none.
+func (c Client) ServerIn(file string) (s Server, there bool, err error) {
+	d, err := configfile.Read(file, c.Format)
+	if os.IsNotExist(err) {
+		return Server{}, false, nil
 	}
-	return filepath.Join(p.Home, ".claude.json")
-}
-
-// ClaudeCodeSettings is the file of Claude Code's user-wide hooks.
-func ClaudeCodeSettings(p Place) string {
-	if p.Claude != "" {
-		return filepath.Join(p.Claude, "settings.json")
+	if err != nil {
+		return Server{}, false, err
 	}
-	return filepath.Join(p.Home, ".claude", "settings.json")
-}
-
-// appData is the folder of graphical programs' settings.
-func (p Place) appData() string {
-	switch p.GOOS {
-	case "darwin":
-		return filepath.Join(p.Home, "Library", "Application Support")
-	case "windows":
-		return p.Data
+	v, err := d.Lookup(c.path()...)
+	entry, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return Server{}, false, err
 	}
-	return p.Config
-}
-
-func claudeDesktopFile(p Place) string {
-	return filepath.Join(p.appData(), "Claude", "claude_desktop_config.json")
-}
-
-func vscodeFile(p Place) string { return filepath.Join(p.appData(), "Code", "User", "mcp.json") }
-
-func clineFile(p Place) string {
-	return filepath.Join(p.appData(), "Code", "User", "globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")
-}
-
-func zedFile(p Place) string {
-	if p.GOOS == "windows" {
-		return filepath.Join(p.Data, "Zed", "settings.json")
+	words, args := strs(entry["command"]), strs(entry["args"])
+	if words = append(words, args...); len(words) > 0 {
+		s = Server{words[0], words[1:]}
 	}
-	return filepath.Join(p.Config, "zed", "settings.json")
+	return s, true, nil
 }
 
-// An entry keeps its keys in the order in which people write them.
-type entry struct {
-	Type     string   `json:"type,omitempty"`
-	Command  any      `json:"command"`
-	Args     []string `json:"args,omitempty"`
-	Disabled *bool    `json:"disabled,omitempty"`
-	Enabled  *bool    `json:"enabled,omitempty"`
+// strs are the texts of a value that is one or a list of them.
+func strs(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, e := range v {
+			if text, ok := e.(string); ok {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	return nil
 }
 
-func plain(s Server) entry { return entry{Command: s.Command, Args: s.Args} }
-func stdio(s Server) entry { return entry{Type: "stdio", Command: s.Command, Args: s.Args} }
-func cline(s Server) entry { return entry{Command: s.Command, Args: s.Args, Disabled: new(bool)} }
+// The shapes of an entry.
 
-func opencode(s Server) entry {
-	yes := true
-	return entry{Type: "local", Command: append([]string{s.Command}, s.Args...), Enabled: &yes}
+var mcpServers = []string{"mcpServers"}
+
+func bare(s Server) configfile.Entry {
+	return configfile.Entry{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
 }
 
-func jsonUnder(key string, shape func(Server) entry) func(Server) string {
-	return func(s Server) string {
-		return indented(map[string]map[string]entry{key: {Key: shape(s)}}, "", "  ") + "\n"
+func stdio(s Server) configfile.Entry {
+	return append(configfile.Entry{{Key: "type", Value: "stdio"}}, bare(s)...)
+}
+
+func cline(s Server) configfile.Entry {
+	return append(bare(s), configfile.Field{Key: "disabled", Value: false, Once: true})
+}
+
+func opencode(s Server) configfile.Entry {
+	return configfile.Entry{
+		{Key: "type", Value: "local"},
+		{Key: "command", Value: append([]string{s.Command}, s.Args...)},
+		{Key: "enabled", Value: true, Once: true},
 	}
 }
 
-// indented is the JSON of a value that always has one, without HTML escapes.
-func indented(v any, prefix, indent string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if indent != "" {
-		e.SetIndent(prefix, indent)
-	}
-	if err := e.Encode(v); err != nil {
-		panic("clients: " + err.Error()) // only plain structs and maps come here
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// toml quotes by JSON, whose strings are TOML's basic strings.
-func toml(s Server) string {
-	return fmt.Sprintf("[mcp_servers.%s]\ncommand = %s\nargs = %s\n", Key, indented(s.Command, "", ""), flow(s.Args))
-}
-
-// yaml quotes by JSON, whose strings are YAML's double-quoted ones.
-func yaml(s Server) string {
-	return fmt.Sprintf("mcp_servers:\n  %s:\n    command: %s\n    args: %s\n    tools:\n      include: [session_search]\n", Key, indented(s.Command, "", ""), flow(s.Args))
-}
-
-func flow(words []string) string {
-	quoted := make([]string, 0, len(words))
-	for _, w := range words {
-		quoted = append(quoted, indented(w, "", ""))
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+func hermes(s Server) configfile.Entry {
+	search := configfile.Entry{{Key: "include", Value: []string{"session_search"}}}
+	return append(bare(s), configfile.Field{Key: "tools", Value: search, Once: true})
 }
 
 // withoutInject is for Hermes Agent, which puts the same files into its prompt

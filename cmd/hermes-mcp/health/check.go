@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-
-	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
 )
 
 // A Verdict of one check.
@@ -25,15 +23,25 @@ const (
 // A Check is one thing that doctor looked at.
 type Check struct {
 	Name    string  `json:"name"`
-	Verdict Verdict `json:"Verdict"`
+	Verdict Verdict `json:"verdict"`
 	Detail  string  `json:"detail"`
+	Mend    Mend    `json:"mend,omitempty"`
 }
+
+// A Mend is what doctor --fix may do about a Check: it is safe, whatever else is
+// true. The empty one leaves it to a person.
+type Mend string
+
+// Narrow takes the rights of others on our folder. Every other Mend is the name
+// of a client that is to be set up anew.
+const Narrow Mend = "rights"
 
 // Check checks everything, worst news not first but each beside its kin.
 func (s Subject) Check(ctx context.Context) []Check {
 	var checks []Check
-	add := func(name string, v Verdict, format string, args ...any) {
-		checks = append(checks, Check{name, v, fmt.Sprintf(format, args...)})
+	add := func(name string, v Verdict, format string, args ...any) *Check {
+		checks = append(checks, Check{Name: name, Verdict: v, Detail: fmt.Sprintf(format, args...)})
+		return &checks[len(checks)-1]
 	}
 	s.checkHome(add)
 	for _, p := range s.Problems {
@@ -49,7 +57,7 @@ func (s Subject) Check(ctx context.Context) []Check {
 	s.checkFacts(ctx, add)
 	s.checkArchive(ctx, add)
 	s.checkSources(ctx, add)
-	s.checkClaude(add)
+	s.checkClients(ctx, add)
 	session := s.Session.ID
 	if session == "" {
 		session = "unknown"
@@ -58,7 +66,8 @@ func (s Subject) Check(ctx context.Context) []Check {
 	return checks
 }
 
-type addCheck func(name string, v Verdict, format string, args ...any)
+// An addCheck notes a Check. What it returns is good until the next one.
+type addCheck func(name string, v Verdict, format string, args ...any) *Check
 
 func (s Subject) checkHome(add addCheck) {
 	info, err := os.Stat(s.Home.Path)
@@ -79,7 +88,7 @@ func (s Subject) checkHome(add addCheck) {
 	}
 	ours, err := os.Stat(s.Home.MCP())
 	if err == nil && ours.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
-		add("rights", Warn, "others can look into %s; the next start narrows it", s.Home.MCP())
+		add("rights", Warn, "others can look into %s; the next start narrows it", s.Home.MCP()).Mend = Narrow
 	} else if err == nil {
 		add("rights", Fine, "%s is yours alone", s.Home.MCP())
 	}
@@ -169,30 +178,5 @@ func (s Subject) checkSources(ctx context.Context, add addCheck) {
 	}
 	if len(none) > 0 {
 		add("source", Fine, "no files on this machine of %s", strings.Join(none, ", "))
-	}
-}
-
-// checkClaude looks at how Claude Code starts us.
-func (s Subject) checkClaude(add addCheck) {
-	file := clients.ClaudeCodeServers(s.Clients)
-	server, there, err := clients.ServerIn(file)
-	switch {
-	case os.IsNotExist(err):
-	case err != nil:
-		add("client", Bad, "%v", err)
-	case there:
-		if info, err := os.Stat(server.Command); err != nil || info.IsDir() {
-			add("client", Bad, "claude-code starts %s, which is not there; run hermes-mcp install claude-code again", server.Command)
-		} else {
-			add("client", Fine, "claude-code starts %s", server.Command)
-		}
-	default:
-		add("client", Warn, "claude-code does not know the server; run hermes-mcp install claude-code")
-	}
-	switch hook := s.HookFile; {
-	case hook != "":
-		add("hook", Fine, "%s", hook)
-	case there:
-		add("hook", Warn, "claude-code has no hook of ours: instructions carry the memory, cut to 2,000 bytes")
 	}
 }

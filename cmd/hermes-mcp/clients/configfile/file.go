@@ -1,4 +1,4 @@
-package clients
+package configfile
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Errors of an edit. The file is as it was after each of them.
@@ -25,22 +26,36 @@ type Outcome struct {
 	Changed bool
 }
 
-// edit changes the file at path. change sees the file parsed and may be called
+// Edit changes the file at path, whose text parse reads. change may be called
 // twice, since the file is read anew when somebody wrote it meanwhile. With dry
-// nothing is written.
-func edit(path string, dry bool, change func(*doc) error) (Outcome, error) {
+// nothing is written. Errors: ErrReadOnly, ErrBroken, ErrRaced, ErrShape.
+func Edit[D Document](path string, parse func(text []byte) (D, error), dry bool, change func(D) error) (Outcome, error) {
 	real, err := resolved(path)
 	if err != nil {
 		return Outcome{Path: path}, err
 	}
 	for range 2 {
 		var out Outcome
-		out, err = editOnce(real, dry, change)
+		out, err = editOnce(real, parse, dry, change)
 		if !errors.Is(err, ErrRaced) {
 			return out, err
 		}
 	}
 	return Outcome{Path: real}, err
+}
+
+// Read returns the document at path. Errors: ErrBroken, and those of reading.
+func Read[D Document](path string, parse func(text []byte) (D, error)) (D, error) {
+	var none D
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return none, err
+	}
+	d, err := parse(text)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w: %w", path, ErrBroken, err)
+	}
+	return d, nil
 }
 
 // resolved follows path to the file itself, which may not exist yet.
@@ -58,7 +73,7 @@ func resolved(path string) (string, error) {
 	return path, nil
 }
 
-func editOnce(path string, dry bool, change func(*doc) error) (Outcome, error) {
+func editOnce[D Document](path string, parse func(text []byte) (D, error), dry bool, change func(D) error) (Outcome, error) {
 	out := Outcome{Path: path}
 	mode := fs.FileMode(0o600)
 	before, err := os.ReadFile(path)
@@ -76,14 +91,15 @@ func editOnce(path string, dry bool, change func(*doc) error) (Outcome, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return out, fmt.Errorf("edit %s: %w", path, err)
 	}
-	d, err := parseDoc(before)
+	d, err := parse(before)
 	if err != nil {
 		return out, fmt.Errorf("edit %s: %w: %w", path, ErrBroken, err)
 	}
+	was := slices.Clone(d.Text())
 	if err := change(d); err != nil {
 		return out, fmt.Errorf("edit %s: %w", path, err)
 	}
-	if bytes.Equal(d.text, before) || (!exists && string(bytes.TrimSpace(d.text)) == "{}") {
+	if bytes.Equal(d.Text(), was) {
 		return out, nil
 	}
 	out.Changed = true
@@ -95,7 +111,7 @@ func editOnce(path string, dry bool, change func(*doc) error) (Outcome, error) {
 			return out, err
 		}
 	}
-	return out, replace(path, before, exists, d.text, mode)
+	return out, replace(path, before, exists, d.Text(), mode)
 }
 
 // backup keeps the old bytes beside the file, once per content.

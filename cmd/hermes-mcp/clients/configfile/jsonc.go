@@ -1,7 +1,8 @@
-package clients
+package configfile
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,18 +11,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// ErrShape is returned when a file holds something else where an object or a
-// list must be.
-var ErrShape = errors.New("unexpected shape")
-
-// A doc is a JSON file with comments, edited as text. hujson is used for what
+// A JSONDocument is a JSON file with comments. hujson is used for what
 // encoding/json cannot tell: where in the bytes each value stands.
-type doc struct {
+type JSONDocument struct {
 	text []byte
 	root hujson.Value
 }
 
-func parseDoc(text []byte) (*doc, error) {
+// ParseJSON reads a document of JSON with comments and trailing commas.
+func ParseJSON(text []byte) (*JSONDocument, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
@@ -30,9 +28,9 @@ func parseDoc(text []byte) (*doc, error) {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	if _, ok := root.Value.(*hujson.Object); !ok {
-		return nil, fmt.Errorf("the file is not one JSON object: %w", ErrShape)
+		return nil, shape("the file is not one JSON object")
 	}
-	return &doc{text: text, root: root}, nil
+	return &JSONDocument{text: text, root: root}, nil
 }
 
 // member returns the place of name in o, or -1. Of duplicates the last counts,
@@ -47,12 +45,12 @@ func member(o *hujson.Object, name string) int {
 }
 
 // get walks down objects and returns nil where the path ends early.
-func (d *doc) get(path ...string) (*hujson.Value, error) {
+func (d *JSONDocument) get(path ...string) (*hujson.Value, error) {
 	at := &d.root
 	for i, name := range path {
 		o, ok := at.Value.(*hujson.Object)
 		if !ok {
-			return nil, fmt.Errorf("%s is not an object: %w", strings.Join(path[:i], "."), ErrShape)
+			return nil, notObject(path[:i])
 		}
 		j := member(o, name)
 		if j < 0 {
@@ -63,8 +61,44 @@ func (d *doc) get(path ...string) (*hujson.Value, error) {
 	return at, nil
 }
 
+// Text is the whole text as edited so far.
+func (d *JSONDocument) Text() []byte { return d.text }
+
+// Lookup returns the value at path.
+func (d *JSONDocument) Lookup(path ...string) (any, error) {
+	at, err := d.get(path...)
+	if err != nil || at == nil {
+		return nil, err
+	}
+	v := at.Clone()
+	v.Standardize()
+	var out any
+	if err := json.Unmarshal(v.Pack(), &out); err != nil {
+		return nil, shape("%s: %v", strings.Join(path, "."), err)
+	}
+	return out, nil
+}
+
+// Set writes the fields of e at path.
+func (d *JSONDocument) Set(e Entry, path ...string) error {
+	old, err := d.Lookup(path...)
+	if err != nil {
+		return err
+	}
+	now, ok := old.(map[string]any)
+	if !ok {
+		return d.set(e, path...)
+	}
+	for _, f := range missing(e, now) {
+		if err := d.set(f.Value, append(slices.Clone(path), f.Key)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // set puts value at path, making the objects on the way.
-func (d *doc) set(value any, path ...string) error {
+func (d *JSONDocument) set(value any, path ...string) error {
 	for depth := range path {
 		parent, err := d.get(path[:depth]...)
 		if err != nil {
@@ -72,7 +106,7 @@ func (d *doc) set(value any, path ...string) error {
 		}
 		o, ok := parent.Value.(*hujson.Object)
 		if !ok {
-			return fmt.Errorf("%s is not an object: %w", strings.Join(path[:depth], "."), ErrShape)
+			return notObject(path[:depth])
 		}
 		i := member(o, path[depth])
 		if i >= 0 && depth < len(path)-1 {
@@ -94,8 +128,8 @@ func (d *doc) set(value any, path ...string) error {
 	return nil
 }
 
-// add appends value to the list at path, making it when it is not there.
-func (d *doc) add(value any, path ...string) error {
+// Add appends value to the list at path, making it when it is not there.
+func (d *JSONDocument) Add(value any, path ...string) error {
 	at, err := d.get(path...)
 	if err != nil {
 		return err
@@ -105,7 +139,7 @@ func (d *doc) add(value any, path ...string) error {
 	}
 	list, ok := at.Value.(*hujson.Array)
 	if !ok {
-		return fmt.Errorf("%s is not a list: %w", strings.Join(path, "."), ErrShape)
+		return shape("%s is not a list", strings.Join(path, "."))
 	}
 	end := 0
 	if n := len(list.Elements); n > 0 {
@@ -117,7 +151,7 @@ func (d *doc) add(value any, path ...string) error {
 // insert puts value behind the last item of the object or list at; that item's
 // value ends at last, which is 0 when there is none. A comment behind the last
 // item stays with it, and a comma behind it means that ours gets one too.
-func (d *doc) insert(at *hujson.Value, last int, label string, value any) error {
+func (d *JSONDocument) insert(at *hujson.Value, last int, label string, value any) error {
 	closing := at.EndOffset - 1
 	trailing := last > 0 && commaIn(string(d.text[last:closing])) >= 0
 	if last > 0 && !bytes.Contains(d.text[at.StartOffset:at.EndOffset], []byte("\n")) {
@@ -149,7 +183,7 @@ func (d *doc) insert(at *hujson.Value, last int, label string, value any) error 
 
 // remove takes the i-th item out of the object or list at: spans holds each
 // item's first byte (of its name) and the end of its value.
-func (d *doc) remove(at *hujson.Value, spans [][2]int, i int) error {
+func (d *JSONDocument) remove(at *hujson.Value, spans [][2]int, i int) error {
 	start, end := spans[i][0], spans[i][1]
 	for start > at.StartOffset+1 && isSpace(d.text[start-1]) {
 		start--
@@ -174,7 +208,7 @@ func (d *doc) remove(at *hujson.Value, spans [][2]int, i int) error {
 
 // nextAfter is where the stretch behind item i ends: at the next item's own
 // space, or at the closing brace.
-func (d *doc) nextAfter(at *hujson.Value, spans [][2]int, i int) int {
+func (d *JSONDocument) nextAfter(at *hujson.Value, spans [][2]int, i int) int {
 	if i+1 == len(spans) {
 		return at.EndOffset - 1
 	}
@@ -206,9 +240,9 @@ func commaIn(text string) int {
 	return -1
 }
 
-// drop removes the member at path, and then the objects on the way that are
+// Drop removes the member at path, and then the objects on the way that are
 // empty. It tells whether there was one.
-func (d *doc) drop(path ...string) (bool, error) {
+func (d *JSONDocument) Drop(path ...string) (bool, error) {
 	dropped := false
 	for depth := len(path); depth > 0; depth-- {
 		parent, err := d.get(path[:depth-1]...)
@@ -235,6 +269,13 @@ func (d *doc) drop(path ...string) (bool, error) {
 	return dropped, nil
 }
 
+// Empty tells whether there is an object or list with nothing in it, not even a
+// comment, at path.
+func (d *JSONDocument) Empty(path ...string) bool {
+	at, err := d.get(path...)
+	return err == nil && at != nil && isEmpty(*at)
+}
+
 func isEmpty(v hujson.Value) bool {
 	switch c := v.Value.(type) {
 	case *hujson.Object:
@@ -245,15 +286,37 @@ func isEmpty(v hujson.Value) bool {
 	return false
 }
 
-// dropElement removes the i-th element of the list at path.
-func (d *doc) dropElement(i int, path ...string) error {
+// DropElement removes the i-th element of the list at path. Errors: ErrShape.
+func (d *JSONDocument) DropElement(i int, path ...string) error {
 	at, err := d.get(path...)
 	if err != nil {
 		return err
 	}
+	return d.dropFrom(at, i, path)
+}
+
+// DropNested removes the i-th element of the list named list in the n-th
+// element of the list at path. Errors: ErrShape.
+func (d *JSONDocument) DropNested(n int, list string, i int, path ...string) error {
+	at, err := d.get(path...)
+	if err != nil {
+		return err
+	}
+	outer, ok := at.Value.(*hujson.Array)
+	if !ok || n >= len(outer.Elements) {
+		return shape("%s is not a list of %d", strings.Join(path, "."), n+1)
+	}
+	o, ok := outer.Elements[n].Value.(*hujson.Object)
+	if !ok || member(o, list) < 0 {
+		return shape("%s has no list %s", strings.Join(path, "."), list)
+	}
+	return d.dropFrom(&o.Members[member(o, list)].Value, i, append(slices.Clone(path), list))
+}
+
+func (d *JSONDocument) dropFrom(at *hujson.Value, i int, path []string) error {
 	list, ok := at.Value.(*hujson.Array)
 	if !ok || i >= len(list.Elements) {
-		return fmt.Errorf("%s is not a list of %d: %w", strings.Join(path, "."), i+1, ErrShape)
+		return shape("%s is not a list of %d", strings.Join(path, "."), i+1)
 	}
 	return d.remove(at, elementSpans(list), i)
 }
@@ -268,11 +331,8 @@ func elementSpans(list *hujson.Array) [][2]int {
 
 // splice replaces text[from:to] and parses the result: an edit that would break
 // the file is found here, not by the client.
-func (d *doc) splice(from, to int, text string) error {
-	if bytes.Contains(d.text, []byte("\r\n")) {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
-	}
-	next, err := parseDoc(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
+func (d *JSONDocument) splice(from, to int, text string) error {
+	next, err := ParseJSON(slices.Concat(d.text[:from], []byte(lineEnds(d.text, text)), d.text[to:]))
 	if err != nil {
 		return fmt.Errorf("edit gives no JSON: %w", err)
 	}
@@ -281,7 +341,7 @@ func (d *doc) splice(from, to int, text string) error {
 }
 
 // margin is the space at the beginning of the line that offset is on.
-func (d *doc) margin(offset int) string {
+func (d *JSONDocument) margin(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1:]
 	n := 0
 	for n < len(line) && (line[n] == ' ' || line[n] == '\t') {
@@ -291,7 +351,7 @@ func (d *doc) margin(offset int) string {
 }
 
 // indent is one step of the file's own indentation, two spaces when it has none.
-func (d *doc) indent() string {
+func (d *JSONDocument) indent() string {
 	for line := range bytes.Lines(d.text) {
 		trimmed := bytes.TrimLeft(line, " \t")
 		if len(trimmed) < len(line) && len(trimmed) > 1 && trimmed[0] == '"' {
@@ -301,6 +361,8 @@ func (d *doc) indent() string {
 	return "  "
 }
 
-func (d *doc) render(value any, margin string) string { return indented(value, margin, d.indent()) }
+func (d *JSONDocument) render(value any, margin string) string {
+	return indented(value, margin, d.indent())
+}
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
