@@ -34,6 +34,7 @@ var (
 type DB struct {
 	Now func() time.Time // time.Now when nil
 
+	reader Reader
 	sqlite *engine.DB
 	read   *sql.DB // of sqlite
 	index  *index.Index

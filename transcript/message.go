@@ -31,10 +31,12 @@ func (db *DB) Messages(ctx context.Context, sessionID string, w Window) (msgs []
 
 func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Message, int, int, error) {
 	var session int64
-	if err := db.read.QueryRowContext(ctx, "SELECT id FROM session WHERE name = ?", sessionID).Scan(&session); err != nil {
-		if noRows(err) {
-			err = ErrNotFound
-		}
+	var source, user string
+	err := db.read.QueryRowContext(ctx, "SELECT id, source, user FROM session WHERE name = ?", sessionID).Scan(&session, &source, &user)
+	if noRows(err) || err == nil && !db.reader.sees(source, user) {
+		err = ErrNotFound
+	}
+	if err != nil {
 		return nil, 0, 0, err
 	}
 	ids, err := column[int64](db.read.QueryContext(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))

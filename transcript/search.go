@@ -79,7 +79,7 @@ func (db *DB) Search(ctx context.Context, q Query) (Answer, error) {
 func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	parsed := analysis.Parse(q.Text)
 	db.applyFields(&q, &parsed)
-	found, err := db.index.Search(ctx, parsed, filterOf(q))
+	found, err := db.index.Search(ctx, parsed, db.filter(q))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -106,8 +106,11 @@ func limitOf(q Query) int {
 	return q.Limit
 }
 
-func filterOf(q Query) index.Filter {
+func (db *DB) filter(q Query) index.Filter {
 	f := index.Filter{Sources: q.Sources, Project: q.Project, Live: q.Exclude}
+	if db.reader.User != "" {
+		f.Sees = db.reader.sees
+	}
 	for _, r := range q.Roles {
 		f.Roles = append(f.Roles, string(r))
 	}
@@ -207,7 +210,7 @@ func (db *DB) indexTexts(ctx context.Context, ids []int64) ([]string, error) {
 // Recent returns the sessions last active, newest first, filtered by q
 // (Text unused), lineages folded, with Preview set.
 func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
-	ids, err := db.index.Recent(ctx, filterOf(q), limitOf(q))
+	ids, err := db.index.Recent(ctx, db.filter(q), limitOf(q))
 	if err != nil {
 		return nil, fmt.Errorf("recent sessions: %w", db.explain(err))
 	}

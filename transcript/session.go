@@ -17,12 +17,16 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 	if id == "" {
 		return Session{}, fmt.Errorf("session %q: %w", id, ErrNotFound)
 	}
+	few := " LIMIT 4"
+	if db.reader.User != "" {
+		few = "" // the first may all be somebody else's
+	}
 	// From exact to vague; the first that finds anything decides.
 	for _, where := range []string{
 		"name = ?1", "bare = ?1",
 		"name >= ?1 AND name < ?1 || char(1114111)", "bare >= ?1 AND bare < ?1 || char(1114111)",
 	} {
-		found, err := db.sessions(ctx, "WHERE "+where+" LIMIT 4", id)
+		found, err := db.sessions(ctx, "WHERE "+where+few, id)
 		switch {
 		case err != nil:
 			return Session{}, fmt.Errorf("session %q: %w", id, err)
@@ -30,7 +34,7 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 			return found[0], nil
 		case len(found) > 1:
 			var names []string
-			for _, s := range found {
+			for _, s := range found[:min(4, len(found))] {
 				names = append(names, s.ID)
 			}
 			return Session{}, fmt.Errorf("%w: %q fits %s; use more of the id", ErrAmbiguous, id, strings.Join(names, ", "))
@@ -51,7 +55,9 @@ func (db *DB) sessions(ctx context.Context, rest string, args ...any) (out []Ses
 		if err := rows.Scan(record.SessionFields(&s)...); err != nil {
 			return nil, err
 		}
-		out = append(out, s)
+		if db.reader.Sees(s) {
+			out = append(out, s)
+		}
 	}
 	return out, db.explain(rows.Err())
 }
@@ -74,13 +80,23 @@ func (db *DB) Lineage(ctx context.Context, sessionIDs ...string) ([]string, erro
 			return nil, fmt.Errorf("lineage of %s: %w", id, db.explain(err))
 		}
 		for _, r := range related {
-			if !seen[r] {
+			if !seen[r] && db.there(ctx, r) {
 				seen[r] = true
 				out = append(out, r)
 			}
 		}
 	}
 	return out, nil
+}
+
+// there tells whether the reader may know of a session. One that cannot be read
+// is not there.
+func (db *DB) there(ctx context.Context, id string) bool {
+	if db.reader.User == "" {
+		return true
+	}
+	found, err := db.sessions(ctx, "WHERE name = ?", id)
+	return err == nil && len(found) == 1
 }
 
 // A Mark names how far something has come in a session.

@@ -16,7 +16,7 @@ type directory struct {
 	rev      int64
 	blocks   []dirBlock // by block id
 	sessions map[int64]*dirSession
-	words    map[string]string // each source and project once
+	words    map[string]string // each source, project and user once
 	corpus   rank.Corpus
 }
 
@@ -29,6 +29,7 @@ type dirSession struct {
 	id, root        int64
 	name            string
 	source, project string
+	user            string
 	started, active int64 // Unix seconds
 	automatic       bool  // nobody sat in front of it
 	left            bool  // its content is no longer in the context of what followed
@@ -66,7 +67,7 @@ func (x *Index) refresh(ctx context.Context) error {
 func (x *Index) readSessions(ctx context.Context) (err error) {
 	d := &x.dir
 	rows, err := x.read.QueryContext(ctx, `SELECT id, root, name, source, CASE project WHEN '' THEN dir ELSE project END,
-			started / 1000, active / 1000, surface, end_reason,
+			started / 1000, active / 1000, surface, end_reason, user,
 			EXISTS (SELECT 1 FROM session c WHERE c.parent = s.name AND c.parent <> '' AND c.relation IN ('compaction', 'reset'))
 		FROM session s WHERE rev > ?`, d.rev)
 	if err != nil {
@@ -77,10 +78,10 @@ func (x *Index) readSessions(ctx context.Context) (err error) {
 		var s dirSession
 		var surface, reason string
 		var continued bool
-		if err := rows.Scan(&s.id, &s.root, &s.name, &s.source, &s.project, &s.started, &s.active, &surface, &reason, &continued); err != nil {
+		if err := rows.Scan(&s.id, &s.root, &s.name, &s.source, &s.project, &s.started, &s.active, &surface, &reason, &s.user, &continued); err != nil {
 			return err
 		}
-		s.source, s.project = d.word(s.source), d.word(s.project)
+		s.source, s.project, s.user = d.word(s.source), d.word(s.project), d.word(s.user)
 		s.automatic = surface == "cron" || surface == "scheduled"
 		s.left = continued || leftContext(reason)
 		if old := d.sessions[s.id]; old != nil { // blocks point to it

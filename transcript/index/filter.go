@@ -14,6 +14,9 @@ type Filter struct {
 	// Live names sessions whose lineage is in the caller's context: left out,
 	// except what has left that context.
 	Live []string
+	// Sees tells whether the reader may see sessions of a source that carry a
+	// user; nil sees all.
+	Sees func(source, user string) bool
 }
 
 // A filter is a Filter in the directory's terms.
@@ -33,13 +36,13 @@ func (f Filter) resolve(d *directory) *filter {
 			r.live[s.root] = true
 		}
 	}
-	r.open = len(f.Sources)+len(f.Roles)+len(f.Live) == 0 && f.Project == "" && f.Since == 0 && f.Until == 0
+	r.open = len(f.Sources)+len(f.Roles)+len(f.Live) == 0 && f.Project == "" && f.Since == 0 && f.Until == 0 && f.Sees == nil
 	return r
 }
 
 // session tells whether messages of s may be found at all.
 func (f *filter) session(s *dirSession) bool {
-	return contains(f.Sources, s.source) && inProject(s.project, f.Project) &&
+	return (f.Sees == nil || f.Sees(s.source, s.user)) && contains(f.Sources, s.source) && inProject(s.project, f.Project) &&
 		(f.Since == 0 || s.active == 0 || s.active >= f.Since) && (f.Until == 0 || s.started == 0 || s.started <= f.Until)
 }
 
