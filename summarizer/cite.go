@@ -16,14 +16,12 @@ var citation = regexp.MustCompile(`\[\s*m:\s*\d+(?:\s*[,;]\s*(?:m:\s*)?\d+)*\s*\
 var digits = regexp.MustCompile(`\d+`)
 
 // supported returns the sentences of text that cite only messages which were
-// sent, and say what stands in those. The others are dropped. Known are words
-// that need no support: those of the question.
-func supported(text string, sent []piece, known string) string {
+// sent, and say what stands in those. The others are dropped.
+func supported(text string, sent []piece) string {
 	texts := make(map[int64]string, len(sent))
 	for _, p := range sent {
 		texts[p.id] = p.text
 	}
-	asked := terms(known)
 	var kept []string
 	for _, s := range sentences(text) {
 		var cited strings.Builder
@@ -37,7 +35,7 @@ func supported(text string, sent []piece, known string) string {
 			cited.WriteString(said)
 		}
 		claim := citation.ReplaceAllString(s, " ")
-		if cited.Len() > 0 && stands(claim, cited.String(), asked) {
+		if cited.Len() > 0 && Supported(claim, cited.String()) {
 			kept = append(kept, s)
 		}
 	}
@@ -65,17 +63,15 @@ const support = 0.4
 
 // Supported tells whether a claim can have come out of text: every number, path
 // and identifier of it is there, and enough of its other words.
-func Supported(claim, text string) bool { return stands(claim, text, nil) }
-
-func stands(claim, cited string, asked map[string]bool) bool {
-	there := terms(cited)
+func Supported(claim, text string) bool {
+	there := terms(text)
 	all, found := 0, 0
 	for _, t := range analysis.Tokens(claim) {
 		word := strings.ToLower(claim[t.Start:t.End])
 		if analysis.Stop(word) || aboutTalk[word] {
 			continue
 		}
-		held := there[t.Text] || asked[t.Text]
+		held := there[t.Text]
 		if strings.ContainsFunc(word, unicode.IsDigit) && !held {
 			return false
 		}
@@ -87,10 +83,10 @@ func stands(claim, cited string, asked map[string]bool) bool {
 	if all == 0 || float64(found) < support*float64(all) {
 		return false
 	}
-	low := strings.ToLower(cited)
+	low := strings.ToLower(text)
 	for w := range strings.FieldsSeq(claim) {
 		w = strings.ToLower(strings.Trim(w, ".,;:!?()[]\"'`*’“”…"))
-		if named(w) && !strings.Contains(low, w) && !allIn(w, asked) {
+		if named(w) && !strings.Contains(low, w) {
 			return false
 		}
 	}
@@ -101,15 +97,6 @@ func stands(claim, cited string, asked map[string]bool) bool {
 // which a summary must not make up.
 func named(w string) bool {
 	return utf8.RuneCountInString(w) > 3 && (strings.ContainsAny(w, "/_\\@=") || strings.HasPrefix(w, "--") || strings.Contains(w, "."))
-}
-
-func allIn(w string, terms map[string]bool) bool {
-	for _, t := range analysis.Tokens(w) {
-		if !terms[t.Text] {
-			return false
-		}
-	}
-	return true
 }
 
 // aboutTalk are words in which a summary speaks of the conversation.

@@ -107,7 +107,7 @@ func (c *Client) focus(ctx context.Context, query string, f Found) (Summary, err
 	if err != nil {
 		return Summary{}, err
 	}
-	s := Summary{Model: c.Model, Text: within(supported(answer.text, pieces, query+" "+f.Session.Title), summaryChars)}
+	s := Summary{Model: c.Model, Text: within(supported(answer.text, pieces), summaryChars)}
 	if s.Text == "" {
 		s.Model = "" // nothing is said, by nobody
 	}

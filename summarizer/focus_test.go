@@ -105,6 +105,7 @@ func TestASentenceIsKeptOnlyWithWhatItCites(t *testing.T) {
 		{"one with another number goes", "The deploy failed with exit code 139 [m:12].", ""},
 		{"one with a path that is not there goes", "The deploy script /opt/x.sh failed [m:12].", ""},
 		{"one that says something else goes", "Bob prefers green tea in the morning [m:12].", ""},
+		{"one that only repeats the question goes", "The migration to Kubernetes was completed [m:13].", ""},
 		{"one that says nothing goes", "The user asked [m:12].", ""},
 		{"an uncited one does not hide before a cited one", "It rained. the deploy failed with exit code 137 [m:12].", "the deploy failed with exit code 137 [m:12]."},
 		{"a list is read as sentences", "- The deploy failed [m:12]\n* I raised the limit [m:13]", "The deploy failed [m:12] I raised the limit [m:13]"},
@@ -113,7 +114,7 @@ func TestASentenceIsKeptOnlyWithWhatItCites(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := supported(tt.answer, sent, ""); got != tt.want {
+			if got := supported(tt.answer, sent); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -282,7 +283,7 @@ func FuzzSentences(f *testing.F) {
 		if letters > len(text) {
 			t.Errorf("%d bytes of sentences out of %d", letters, len(text))
 		}
-		for _, s := range sentences(supported(text, sent, "")) {
+		for _, s := range sentences(supported(text, sent)) {
 			if len(citations(s)) == 0 {
 				t.Errorf("kept without a citation: %q", s)
 			}
