@@ -38,7 +38,7 @@ func (s *Store) Try(ctx context.Context, by Caller, t Target, ops ...Op) (Result
 }
 
 func (s *Store) try(ctx context.Context, by Caller, t Target, ops []Op) (p place, clean []Op, res Result, err error) {
-	clean, cleaned, err := check(ops)
+	clean, cleaned, err := check(s.scanning(t, by, ops), ops)
 	if err != nil {
 		return p, nil, res, err
 	}
@@ -93,7 +93,7 @@ func (s *Store) Propose(ctx context.Context, by Caller, t Target, ops ...Op) (Pr
 	if r.Payload.Who, err = json.Marshal(by); err != nil {
 		return Proposal{}, fmt.Errorf("keep the proposal: %w", err)
 	}
-	r.Payload.Target = string(p.target)
+	r.Payload.Target, r.Payload.File = string(p.target), p.file.Target
 	for i, op := range clean {
 		r.Payload.Operations = append(r.Payload.Operations, pending.Op{
 			Action: string(op.Action), Content: op.Content, OldText: op.OldText, Matched: changes[i].Old,
@@ -159,8 +159,11 @@ func (s *Store) waiting(ctx context.Context) ([]pending.Record, error) {
 	slices.SortStableFunc(all, func(a, b pending.Record) int { return a.CreatedAt.Compare(b.CreatedAt.Time) })
 	// Records of other users and projects are none of this store's business.
 	all = slices.DeleteFunc(all, func(r pending.Record) bool {
-		_, err := s.place(s.proposal(r).Target)
-		return err != nil
+		p, err := s.place(s.proposal(r).Target)
+		if theirs := r.Payload.File == ""; theirs { // Hermes knows neither users nor projects
+			return err != nil || s.User != ""
+		}
+		return err != nil || p.file.Target != r.Payload.File
 	})
 	return all, errors.Join(err, err2)
 }
@@ -184,7 +187,7 @@ func (s *Store) Approve(ctx context.Context, id string) (Result, error) {
 		return Result{}, err
 	}
 	prop := s.proposal(r)
-	clean, cleaned, err := check(prop.Ops)
+	clean, cleaned, err := check(s.scanning(prop.Target, prop.Caller, prop.Ops), prop.Ops)
 	if err != nil {
 		return Result{}, err
 	}

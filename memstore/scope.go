@@ -15,6 +15,7 @@ type place struct {
 	name   string // of the file, for messages
 	file   ledger.File
 	limit  int
+	scan   Scanning
 }
 
 // plainKey is what may be part of a path: nothing that leads elsewhere.
@@ -36,10 +37,12 @@ func (s *Store) place(t Target) (place, error) {
 	case Memory:
 		p.name = "MEMORY.md"
 		limit(s.MemoryLimit, 2200)
+		p.scan = s.MemoryScan
 		p.file = ledger.File{Target: "memory", Path: filepath.Join(s.home, "memories", p.name)}
 	case User:
 		p.name = "USER.md"
 		limit(s.UserLimit, 1375)
+		p.scan = s.UserScan
 		p.file = ledger.File{Target: "user", Path: filepath.Join(s.home, "memories", p.name)}
 		if s.User != "" {
 			if !plainKey.MatchString(s.User) {
@@ -50,6 +53,7 @@ func (s *Store) place(t Target) (place, error) {
 	case Project:
 		p.name = "MEMORY.md"
 		limit(s.ProjectLimit, 1100)
+		p.scan = s.ProjectScan
 		if s.Project == "" {
 			return refuse("there is no project here, so nothing can be kept for one; use scope global")
 		}
@@ -64,7 +68,8 @@ func (s *Store) place(t Target) (place, error) {
 		}
 		p.name = "this session's notes"
 		limit(s.ProjectLimit, 1100)
-		p.file = ledger.File{Target: string(t), Path: strings.TrimSuffix(s.sessionFile(session), ".json") + ".md"}
+		p.scan = s.MemoryScan
+		p.file = ledger.File{Target: s.userPrefix() + string(t), Path: strings.TrimSuffix(s.sessionFile(session), ".json") + ".md"}
 	}
 	return p, nil
 }
@@ -105,10 +110,20 @@ func (s *Store) knows(name string) (Target, bool) {
 			return t, true
 		}
 	}
-	if strings.HasPrefix(name, sessionPrefix) {
-		return Target(name), true
+	own, ok := strings.CutPrefix(name, s.userPrefix())
+	if ok && strings.HasPrefix(own, sessionPrefix) {
+		return Target(own), true
 	}
 	return "", false
+}
+
+// userPrefix stands in the journal before what is not one of the home's files
+// and yet a user's own: no name of a user holds a slash.
+func (s *Store) userPrefix() string {
+	if s.User == "" {
+		return ""
+	}
+	return "user:" + s.User + "/"
 }
 
 // A Chat says where a message came from, for gateways that serve many people.

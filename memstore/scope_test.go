@@ -97,6 +97,35 @@ func TestUsersAreApart(t *testing.T) {
 	if h := history(t, anna); len(h) != 1 || h[0].Target != User {
 		t.Errorf("her own history: %+v", h)
 	}
+	// Nor in what waits, in a session that both name alike, or in its snapshot.
+	if _, err := anna.Propose(ctx, Caller{}, User, add("is forty")); err != nil {
+		t.Fatal(err)
+	}
+	by := Caller{Session: "hermes:1"}
+	note := Op{Action: Add, Content: "Anna's own note", Scope: SessionOnly}
+	if _, err := anna.Apply(ctx, by, Memory, note); err != nil {
+		t.Fatal(err)
+	}
+	if snap, err := anna.SessionSnapshot(ctx, by.Session); err != nil || !strings.Contains(snap.String(), "Anna") {
+		t.Errorf("her snapshot: %v %v", snap, err)
+	}
+	for _, other := range []*Store{tom, s} {
+		if all, err := other.Proposals(ctx); err != nil || len(all) != 0 {
+			t.Errorf("waits: %+v, %v", all, err)
+		}
+		if st, err := other.State(ctx, SessionTarget(by.Session)); err != nil || len(st.Entries) != 0 {
+			t.Errorf("notes: %+v, %v", st, err)
+		}
+		if h := history(t, other); len(h) != 0 {
+			t.Errorf("history of notes: %+v", h)
+		}
+		if snap, err := other.SessionSnapshot(ctx, by.Session); err != nil || strings.Contains(snap.String(), "Anna") {
+			t.Errorf("snapshot: %v %v", snap, err)
+		}
+	}
+	if all, err := anna.Proposals(ctx); err != nil || len(all) != 1 {
+		t.Errorf("hers: %+v, %v", all, err)
+	}
 	tom.User = "../anna"
 	if _, err := tom.Apply(ctx, Caller{}, User, add("x")); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a name that leads elsewhere: %v", err)

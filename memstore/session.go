@@ -44,16 +44,19 @@ func (s *Store) RenewSnapshot(ctx context.Context, session string) (Snapshot, er
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,40}:[a-z0-9][a-z0-9._-]{0,120}$`)
 
 // sessionFile is where the snapshot of session is kept. An id that is no safe
-// or no unambiguous file name everywhere is hashed.
+// or no unambiguous file name everywhere is hashed, and so is one of a named
+// user, for whom the same session is another.
 func (s *Store) sessionFile(session string) string {
-	name := ""
-	if plainName.MatchString(session) {
+	name := s.hashedName(session)
+	if s.User == "" && plainName.MatchString(session) {
 		name = strings.Replace(session, ":", "-", 1)
-	} else {
-		sum := sha256.Sum256([]byte(session))
-		name = "x-" + hex.EncodeToString(sum[:16])
 	}
 	return s.own("sessions", name+".json")
+}
+
+func (s *Store) hashedName(session string) string {
+	sum := sha256.Sum256([]byte(s.userPrefix() + session))
+	return "x-" + hex.EncodeToString(sum[:16])
 }
 
 var errOtherSession = errors.New("kept for another session")
@@ -110,8 +113,7 @@ func (s *Store) keep(ctx context.Context, session, path string, renew bool) (sna
 	case err == nil && !renew:
 		return there, nil
 	case errors.Is(err, errOtherSession): // two ids, one name: the second is told apart by its hash
-		sum := sha256.Sum256([]byte(session))
-		path = filepath.Join(dir, "x-"+hex.EncodeToString(sum[:16])+".json")
+		path = filepath.Join(dir, s.hashedName(session)+".json")
 		if there, err := s.kept(path, session); err == nil && !renew {
 			return there, nil
 		}

@@ -38,6 +38,7 @@ type Record struct {
 type Payload struct {
 	Op
 	Target     string          `json:"target"`
+	File       string          `json:"file,omitempty"` // whose file, as the journal names it; ours only
 	Operations []Op            `json:"operations,omitempty"`
 	Who        json.RawMessage `json:"who,omitempty"` // the caller; ours only
 }
