@@ -21,7 +21,7 @@ import (
 // it. On the target Memory, ops of scope project or session go to the project's
 // file or the session's. Once the write has begun it does not depend on ctx. Errors: *OpError.
 func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Result, error) {
-	clean, cleaned, err := check(ops)
+	clean, cleaned, err := check(s.scanning(t, by, ops), ops)
 	if err != nil {
 		st, _ := s.State(ctx, t) // beside the error that matters
 		return Result{State: st}, err
@@ -98,7 +98,7 @@ func (s *Store) edit(ctx context.Context, p place, by Caller, req ledger.Request
 
 // check judges the ops by themselves, and returns them with contents as they
 // will be stored.
-func check(ops []Op) (clean []Op, cleaned []scanner.Finding, err error) {
+func check(scan Scanning, ops []Op) (clean []Op, cleaned []scanner.Finding, err error) {
 	if len(ops) == 0 {
 		return nil, nil, &OpError{Err: ErrInvalid, Op: -1, Reason: "no operation is given"}
 	}
@@ -126,13 +126,12 @@ func check(ops []Op) (clean []Op, cleaned []scanner.Finding, err error) {
 		if !utf8.ValidString(op.Content) {
 			return nil, nil, refuse(false, "content is not UTF-8")
 		}
-		r := scanner.Inspect(document.Clean(op.Content), scanner.Strict)
-		if r.Refused() {
-			return nil, nil, &OpError{Err: ErrBlocked, Op: i, Action: op.Action, Findings: r.Findings,
-				Reason: fmt.Sprintf("content breaks the rule %s (%q) for what may enter a prompt", r.Findings[0].Rule, r.Findings[0].Match)}
+		content, removed, blocked := scan.screen(op)
+		if blocked != nil {
+			blocked.Op = i
+			return nil, nil, blocked
 		}
-		cleaned = append(cleaned, r.Removed...)
-		op.Content = document.Clean(r.Text)
+		op.Content, cleaned = content, append(cleaned, removed...)
 		switch {
 		case op.Content == "" && op.Action == Replace:
 			return nil, nil, refuse(false, "content is empty; to delete the entry use action remove")

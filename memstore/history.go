@@ -106,7 +106,7 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	for _, l := range lost {
 		e := entry(l.Text, l.Fact)
 		e.LostBy = l.By
-		e.Blocked, e.Shown = s.verdict(p.name, e.Text)
+		s.judge(p.name, &e)
 		all = append(all, e)
 	}
 	return all, nil

@@ -84,6 +84,12 @@ type Op struct {
 	Scope      Scope      `json:"scope,omitempty"`
 	Evidence   []string   `json:"evidence,omitempty"` // what it rests on: "<session id>/<message id>"
 
+	// Unscanned says that a person has read the content and wants it in prompts
+	// whatever the scanner says of it. The journal keeps that, and the entry is
+	// never masked. Set it only on a person's word at a terminal, for it opens
+	// every later prompt. A proposal does not carry it.
+	Unscanned bool `json:"unscanned,omitempty"`
+
 	// NotAfter, unless zero, refuses a replace or remove with ErrLaterEdit when
 	// the entry it finds was written after: for one that looks back at an old
 	// session and must not undo what is newer.
@@ -140,6 +146,7 @@ type Entry struct {
 	Session     string // that wrote it
 	Origin      string // of the caller that wrote it
 	EditID      string // that brought it
+	Unscanned   bool   // a person vouches for it
 	Blocked     string // the scanner's rule when the entry must be masked in a prompt, else ""
 	Shown       string // what a prompt may hold: Text, or its mask when it is blocked; valid as old_text
 	LostBy      string // Lost only: the journal's id of the change that took it away; "" when no write has met it yet

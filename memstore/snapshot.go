@@ -141,8 +141,10 @@ func (s *Store) Overlay(ctx context.Context, snap Snapshot) ([]Overlay, error) {
 			return nil, err
 		}
 		var now []string
+		fit := make(map[string]string) // a text → what may be shown of it
 		for _, e := range st.Entries {
 			now = append(now, e.Text)
+			fit[e.Text] = e.Shown
 		}
 		added, removed := document.Difference(o.was, now)
 		if len(added)+len(removed) == 0 {
@@ -152,15 +154,20 @@ func (s *Store) Overlay(ctx context.Context, snap Snapshot) ([]Overlay, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Overlay{o.target, s.masked(p, added), s.masked(p, removed)})
+		all = append(all, Overlay{o.target, s.masked(p, fit, added), s.masked(p, nil, removed)})
 	}
 	return all, nil
 }
 
-func (s *Store) masked(p place, entries []string) []string {
+// masked are the entries as a prompt may hold them: fit knows of those in the
+// file what a person allowed.
+func (s *Store) masked(p place, fit map[string]string, entries []string) []string {
 	var all []string
 	for _, e := range entries {
-		_, shown := s.verdict(p.name, e)
+		shown, ok := fit[e]
+		if !ok {
+			_, shown = s.verdict(p.name, e)
+		}
 		all = append(all, shown)
 	}
 	return all

@@ -12,7 +12,6 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
 	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
 	"github.com/hermes-mcp/hermes-mcp/memstore/ledger"
-	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
 // A Store edits the curated memory of one home. Safe for concurrent use by
@@ -22,6 +21,10 @@ type Store struct {
 	UserLimit    int              // code points; 1375 when 0
 	ProjectLimit int              // code points; 1100 when 0
 	Now          func() time.Time // time.Now when nil
+
+	// How strictly what is written is scanned; "" is ScanStrict. Entries of scope
+	// session go by MemoryScan.
+	MemoryScan, UserScan, ProjectScan Scanning
 
 	// Project is the key of the project whose memory the target Project is; ""
 	// when there is none. User is who has a USER.md of their own; "" for the
@@ -111,7 +114,7 @@ func (s *Store) state(p place, v ledger.View) State {
 		if e.UpdatedAt.IsZero() {
 			e.UpdatedAt = written
 		}
-		e.Blocked, e.Shown = s.verdict(p.name, text)
+		s.judge(p.name, &e)
 		st.Entries = append(st.Entries, e)
 	}
 	return st
@@ -121,23 +124,6 @@ func entry(text string, f journal.Fact) Entry {
 	return Entry{
 		Text: text, Hash: f.Hash, UpdatedAt: f.Updated, CreatedAt: f.Created, ConfirmedAt: f.Confirmed,
 		Source: Source(f.Source), Confidence: Confidence(f.Confidence), Scope: Scope(f.Scope),
-		Evidence: f.Evidence, Session: f.Session, Origin: f.Origin, EditID: f.Edit,
+		Evidence: f.Evidence, Unscanned: f.Unscanned, Session: f.Session, Origin: f.Origin, EditID: f.Edit,
 	}
-}
-
-// verdict is what the scanner says of an entry that is about to enter a
-// prompt: the rule it broke, and the text that may be shown.
-func (s *Store) verdict(name, text string) (rule, shown string) {
-	v, ok := s.rules.Load(text)
-	if !ok {
-		rule := ""
-		if found := scanner.Scan(text, scanner.Strict); len(found) > 0 {
-			rule = found[0].Rule
-		}
-		v, _ = s.rules.LoadOrStore(text, rule)
-	}
-	if rule, _ = v.(string); rule == "" {
-		return "", text
-	}
-	return rule, fmt.Sprintf("[BLOCKED: %s entry %s contained threat pattern(s): %s. It is kept from prompts; this line as old_text removes it.]", name, hash(text)[:8], rule)
 }

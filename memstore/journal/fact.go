@@ -23,6 +23,7 @@ type Fact struct {
 	Session    string    `json:"session,omitempty"`
 	Origin     string    `json:"origin,omitempty"`
 	Edit       string    `json:"edit,omitempty"`
+	Unscanned  bool      `json:"unscanned,omitempty"` // a person vouched for it
 }
 
 // A Grave keeps the fact of an entry that has gone, should it return.
@@ -44,6 +45,7 @@ type op struct {
 	Confidence string   `json:"confidence"`
 	Scope      string   `json:"scope"`
 	Evidence   []string `json:"evidence"`
+	Unscanned  bool     `json:"unscanned"`
 }
 
 func (r Record) ops() []op {
@@ -98,6 +100,7 @@ func (f *Fact) say(o op) {
 	f.Source = cmp.Or(o.Source, f.Source)
 	f.Confidence = cmp.Or(o.Confidence, f.Confidence)
 	f.Scope = cmp.Or(o.Scope, f.Scope)
+	f.Unscanned = f.Unscanned || o.Unscanned
 	if len(o.Evidence) > 0 {
 		f.Evidence = o.Evidence
 	}
