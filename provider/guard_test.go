@@ -498,6 +498,32 @@ func TestWhatCannotBeTakenIsSaid(t *testing.T) {
 	}
 }
 
+func TestAnEditIsMirroredOnceItIsOnDisk(t *testing.T) {
+	store, err := memstore.Open(t.TempDir())
+	ok(t, err)
+	n := &notebook{}
+	g := open(t, n)
+	mirror := g.Mirror(func(context.Context) provider.Session { return session })
+	for _, op := range []memstore.Op{
+		{Action: memstore.Add, Content: "Drinks tea"}, {Action: memstore.Add, Content: "Drinks tea"}, {Action: memstore.Add, Content: "Uses tabs"},
+		{Action: memstore.Replace, OldText: "tea", Content: "Drinks coffee"}, {Action: memstore.Remove, OldText: "tabs"},
+	} {
+		res, err := store.Apply(t.Context(), memstore.Caller{}, memstore.User, op)
+		ok(t, err)
+		ok(t, mirror(t.Context(), memstore.User, res))
+	}
+	_, err = g.Drain(t.Context())
+	ok(t, err)
+	st, err := store.State(t.Context(), memstore.User)
+	ok(t, err)
+	facts, err := g.List(t.Context(), session)
+	ok(t, err)
+	if len(facts) != 1 || len(st.Entries) != 1 || facts[0].Text != st.Entries[0].Text || facts[0].Entry != st.Entries[0].Hash {
+		t.Errorf("%+v, %+v", facts, st.Entries)
+	}
+	ok(t, (*provider.Guard)(nil).Mirror(nil)(t.Context(), memstore.User, memstore.Result{}))
+}
+
 func TestWritesOfAResult(t *testing.T) {
 	got := provider.Writes(session, memstore.User, memstore.Result{EditID: "e1", Changes: []memstore.Change{
 		{Op: 0, Action: memstore.Add, New: "a"}, {Op: 1, Action: memstore.Add, New: "b", Duplicate: true}, {Op: 2, Action: memstore.Replace, Old: "c", New: "d"},

@@ -77,7 +77,7 @@ func TestKilledAtAnyPointOf500TurnsNoneVanishes(t *testing.T) {
 		go func() { end <- cmd.Wait() }()
 		var kill <-chan time.Time
 		if round < 60 { // then it may finish
-			kill = time.After(time.Duration(30+rnd.IntN(120)) * time.Millisecond)
+			kill = time.After(time.Duration(8+rnd.IntN(50)) * time.Millisecond)
 		}
 		select {
 		case err := <-end:

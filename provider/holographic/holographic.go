@@ -113,10 +113,14 @@ const mark = "entry:"
 
 // category is where edits of a target go.
 func category(t memstore.Target) string {
-	if t == memstore.User {
+	switch t {
+	case memstore.User:
 		return "user_pref"
+	case memstore.Project:
+		return "project"
+	default:
+		return "general"
 	}
-	return "general"
 }
 
 // MirrorWrite takes an edit over. A fact that was there without the built-in
@@ -165,6 +169,10 @@ func (p *Provider) List(ctx context.Context) ([]provider.Fact, error) {
 			fact.Target = memstore.User
 		case "general":
 			fact.Target = memstore.Memory
+		case "project":
+			if fact.Entry != "" { // others are of whatever project
+				fact.Target = memstore.Project
+			}
 		}
 		out = append(out, fact)
 	}

@@ -109,7 +109,7 @@ func (r *reader) byWords(ctx context.Context, all []string, f filter) (map[int64
 	}
 	rank, order, limit := "t.rank", " ORDER BY t.rank LIMIT ?", 3*f.limit
 	if wide { // too many to rank: the newest, and what they say decides
-		rank, order, limit = "1.0", " ORDER BY t.rowid DESC LIMIT ?", 200
+		rank, order, limit = "1.0", " ORDER BY t.rowid DESC LIMIT ?", 100
 	}
 	text := "SELECT f.fact_id, " + rank + ` FROM facts_fts t CROSS JOIN facts f ON f.fact_id = t.rowid
 		WHERE facts_fts MATCH ? AND f.trust_score >= ?`
