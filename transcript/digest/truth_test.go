@@ -18,6 +18,7 @@ import (
 type truth struct {
 	File, Session string
 	Through       int
+	Subagents     bool // those whose lines stand in the file count too
 	Commands      []struct {
 		Command string
 		Exit    *int
@@ -30,10 +31,16 @@ type truth struct {
 type gathered struct {
 	bySession map[string][]transcript.Message
 	at        map[string]int
+	parents   map[string]string // of subagents
 	n         int64
 }
 
-func (g *gathered) Session(transcript.Session) error               { return nil }
+func (g *gathered) Session(s transcript.Session) error {
+	if s.Relation == transcript.Subagent {
+		g.parents[s.ID] = s.ParentID
+	}
+	return nil
+}
 func (g *gathered) Problem(int, string)                            {}
 func (g *gathered) Mark(transcript.Cursor, transcript.Tally) error { return nil }
 func (g *gathered) Message(m transcript.Message) error {
@@ -86,7 +93,7 @@ func messagesOf(t *testing.T, root string, want truth) []transcript.Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gathered{bySession: map[string][]transcript.Message{}, at: map[string]int{}}
+	g := &gathered{bySession: map[string][]transcript.Message{}, at: map[string]int{}, parents: map[string]string{}}
 	for _, f := range files {
 		if at == path || f.Path == path {
 			i := slices.IndexFunc(source.All(), func(s transcript.Source) bool { return s.Name() == f.Source })
@@ -95,10 +102,15 @@ func messagesOf(t *testing.T, root string, want truth) []transcript.Message {
 			}
 		}
 	}
+	var all []transcript.Message
 	for id, msgs := range g.bySession {
-		if strings.HasSuffix(id, ":"+want.Session) {
-			return msgs
+		if strings.HasSuffix(id, ":"+want.Session) || want.Subagents && strings.HasSuffix(g.parents[id], ":"+want.Session) {
+			all = append(all, msgs...)
 		}
+	}
+	if len(all) > 0 {
+		slices.SortFunc(all, func(a, b transcript.Message) int { return int(a.ID - b.ID) })
+		return all
 	}
 	t.Fatalf("%s: session %s is not there", want.File, want.Session)
 	return nil

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -27,6 +28,7 @@ type claudeState struct {
 	Counter counter                   `json:"counter,omitempty"` // of messages without any id
 	Leaves  map[string]string         `json:"leaves,omitempty"`  // titles by a line not seen yet
 	Tip     [2]string                 `json:"tip"`               // the latest line's uuid, and its message
+	Sides   map[string]string         `json:"sides,omitempty"`   // the last lines of sidechains: uuid, that of the chain's first
 }
 
 // claudeSession is what was announced of a session.
@@ -66,6 +68,7 @@ type claudePass struct {
 	blocks   []string          // what open holds already
 	seen     map[uint64]uint64 // uuids of user lines and what was said in them: an equal line is passed over
 	uids     map[string]string // a line's uuid: the id of the message it became or hangs on
+	sides    map[string]string // a sidechain line's uuid: that of its chain's first line
 	roots    map[string]string // git roots of folders
 	agents   map[string]bool   // whether a subagent has a file of its own
 	beside   map[string]bool   // for the history: the sessions' files there are
@@ -73,7 +76,7 @@ type claudePass struct {
 
 // Read implements [transcript.Source].
 func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cursor, final bool, sink transcript.Sink) error {
-	p := claudePass{kind: kindOf(f.Path), seen: map[uint64]uint64{}, uids: map[string]string{}, roots: map[string]string{}, agents: map[string]bool{}}
+	p := claudePass{kind: kindOf(f.Path), seen: map[uint64]uint64{}, uids: map[string]string{}, sides: map[string]string{}, roots: map[string]string{}, agents: map[string]bool{}}
 	var err error
 	if p.pass, err = openPass(ctx, f, from, final, sink, &p.st); err != nil {
 		return fmt.Errorf("read claude code session: %w", err)
@@ -85,6 +88,10 @@ func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cur
 		p.st.Tools = map[string]string{}
 	}
 	p.uids[p.st.Tip[0]] = p.st.Tip[1]
+	if p.st.Sides == nil {
+		p.st.Sides = map[string]string{}
+	}
+	maps.Copy(p.sides, p.st.Sides)
 	if err := p.run(&p, &p.st); err != nil {
 		return fmt.Errorf("read claude code session: %w", err)
 	}
@@ -167,6 +174,9 @@ func (p *claudePass) value(v []byte) error {
 	}
 	if l.SessionID != "" {
 		p.st.Session = string(l.SessionID)
+	}
+	if p.kind == claudeMain && l.Sidechain && l.AgentID == "" && l.UUID != "" {
+		l.AgentID = p.chain(l)
 	}
 	if l.UUID != "" && l.Parent != "" {
 		p.alias(l.UUID, p.uidOf(l.Parent)) // until the line becomes a message of its own

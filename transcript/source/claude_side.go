@@ -7,6 +7,8 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
+const maxSidesKept = 64 // sidechains that a later pass can go on with
+
 // progressLine reads the messages of a subagent that stand nested in its
 // parent's file. They are taken only where the subagent has no file itself.
 func (p *claudePass) progressLine(l claudeLine) error {
@@ -36,6 +38,24 @@ func (p *claudePass) progressLine(l claudeLine) error {
 		return p.assistantLine(in)
 	}
 	return nil
+}
+
+// chain names the subagent of a line that stands among its parent's own, as
+// all did before subagents had files and ids: by the first line of its chain.
+func (p *claudePass) chain(l claudeLine) string {
+	first, known := p.sides[l.Parent]
+	if !known {
+		first = l.UUID
+	}
+	if len(p.sides) > 1<<16 {
+		clear(p.sides)
+	}
+	if len(p.st.Sides) > maxSidesKept {
+		clear(p.st.Sides)
+	}
+	delete(p.st.Sides, l.Parent)
+	p.sides[l.UUID], p.st.Sides[l.UUID] = first, first
+	return first
 }
 
 // historyLine reads a line of history.jsonl: one prompt of any project, kept

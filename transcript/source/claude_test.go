@@ -313,6 +313,39 @@ func TestClaudeQueuedPromptsComeOnce(t *testing.T) {
 	}
 }
 
+// Before subagents had files and ids, their lines stood among their parent's.
+func TestClaudeOldSidechainsAreSessionsOfTheirParent(t *testing.T) {
+	side := `"isSidechain":true`
+	lines := []string{
+		userLine("u1", "", "S", 0, `"why is the build red?"`),
+		assistantLine("a1", "u1", "S", 1, "m1", text("I ask two helpers.")),
+		userLine("x1", "", "S", 2, `"read the log"`, side),
+		userLine("y1", "", "S", 2, `"read the tests"`, side),
+		assistantLine("x2", "x1", "S", 3, "m2", text("a missing import"), side),
+		assistantLine("y2", "y1", "S", 3, "m3", text("all are fine"), side),
+		assistantLine("x3", "x2", "S", 4, "m4", text("in main.go"), side),
+		assistantLine("a2", "a1", "S", 5, "m5", text("An import is missing.")),
+	}
+	want := map[string][]string{
+		"claude-code:S":        {"user: why is the build red?", "assistant: I ask two helpers.", "assistant: An import is missing."},
+		"claude-code:agent-x1": {"user: read the log", "assistant: a missing import", "assistant: in main.go"},
+		"claude-code:agent-y1": {"user: read the tests", "assistant: all are fine"},
+	}
+	for split := 1; split < len(lines); split++ {
+		path := write(t, "S.jsonl", lines[:split]...)
+		got := newCollector()
+		readInto(t, Claude{}, path, got, false)
+		writeAt(t, path, strings.Join(lines, "\n")+"\n")
+		readInto(t, Claude{}, path, got, true)
+		for id, msgs := range want {
+			equal(t, fmt.Sprintf("message of %s, cut at %d", id, split), got.of(id), msgs)
+		}
+		if s := got.sessions["claude-code:agent-x1"]; s.ParentID != "claude-code:S" || s.Relation != transcript.Subagent {
+			t.Errorf("parent %q, relation %q", s.ParentID, s.Relation)
+		}
+	}
+}
+
 // Reports 25 to 27: subagents by name and folder, inherited lines left out.
 func TestClaudeSubagentsAreSessionsOfTheirParent(t *testing.T) {
 	dir := t.TempDir()
