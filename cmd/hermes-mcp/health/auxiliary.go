@@ -48,3 +48,22 @@ func jobs(all []curator.Job) []string {
 	}
 	return lines
 }
+
+// checkAuxiliary looks at the models and at what waits for them.
+func (s Subject) checkAuxiliary(add addCheck) {
+	for _, m := range s.Models {
+		v := Fine
+		if m.Problem != "" || !m.Health.OpenUntil.IsZero() {
+			v = Warn
+		}
+		add("auxiliary", v, "%s", m)
+	}
+	for i, line := range jobs(s.Jobs) {
+		if s.Jobs[i].Error != "" {
+			add("queue", Warn, "%s", line)
+		}
+	}
+	for _, trouble := range s.Troubles {
+		add("auxiliary", Bad, "%s", trouble)
+	}
+}

@@ -57,6 +57,7 @@ func (s Subject) Check(ctx context.Context) []Check {
 	s.checkFacts(ctx, add)
 	s.checkArchive(ctx, add)
 	s.checkSources(ctx, add)
+	s.checkAuxiliary(add)
 	s.checkClients(ctx, add)
 	session := s.Session.ID
 	if session == "" {
