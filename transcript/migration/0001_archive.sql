@@ -88,7 +88,7 @@ CREATE TABLE file (
   modified INTEGER NOT NULL,                 -- Unix nanoseconds
   inode    TEXT    NOT NULL,                 -- device and inode, where there are such
   position INTEGER NOT NULL,                 -- of the cursor
-  state    TEXT    NOT NULL DEFAULT '',      -- of the cursor, the source's own
+  state    BLOB    NOT NULL DEFAULT x'',     -- of the cursor, the source's own, packed like a body
   print    INTEGER NOT NULL DEFAULT 0,       -- fingerprint of what was read, 0 for none
   tally    TEXT    NOT NULL DEFAULT '',
   problems TEXT    NOT NULL DEFAULT '',

@@ -108,6 +108,14 @@ func EncodeBody(m *Message) ([]byte, error) {
 	}
 	field(tagFinishReason, m.FinishReason)
 	field(tagExtra, string(m.Extra))
+	return pack(b)
+}
+
+// Pack makes text short for a column.
+func Pack(text []byte) ([]byte, error) { return pack(append([]byte{packedPlain}, text...)) }
+
+// pack compresses what follows the first byte of b, when that is worth it.
+func pack(b []byte) ([]byte, error) {
 	if len(b) < worthPacking {
 		return b, nil
 	}
@@ -122,24 +130,33 @@ func EncodeBody(m *Message) ([]byte, error) {
 	return b, nil
 }
 
-// DecodeBody is the inverse of EncodeBody.
-func DecodeBody(b []byte, m *Message) error {
+// Unpack is the inverse of Pack. Errors: ErrBody.
+func Unpack(b []byte) ([]byte, error) {
 	if len(b) == 0 {
-		return ErrBody
+		return nil, ErrBody
 	}
 	switch b[0] {
 	case packedPlain:
-		b = b[1:]
+		return b[1:], nil
 	case packedZstd:
 		z, err := unpacker()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if b, err = z.DecodeAll(b[1:], nil); err != nil {
-			return fmt.Errorf("%w: %w", ErrBody, err)
+		out, err := z.DecodeAll(b[1:], nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrBody, err)
 		}
-	default:
-		return fmt.Errorf("%w: unknown packing %d", ErrBody, b[0])
+		return out, nil
+	}
+	return nil, fmt.Errorf("%w: unknown packing %d", ErrBody, b[0])
+}
+
+// DecodeBody is the inverse of EncodeBody. Errors: ErrBody.
+func DecodeBody(packed []byte, m *Message) error {
+	b, err := Unpack(packed)
+	if err != nil {
+		return err
 	}
 	for len(b) > 0 {
 		tag := b[0]

@@ -47,8 +47,16 @@ func (w *Writer) files(ctx context.Context, source string) (out map[string]fileR
 	for rows.Next() {
 		r := fileRow{source: source}
 		var tally, problems string
-		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &r.state, &r.print, &tally, &problems, &r.final, &r.gone); err != nil {
+		var state []byte
+		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &state, &r.print, &tally, &problems, &r.final, &r.gone); err != nil {
 			return nil, err
+		}
+		if len(state) > 0 {
+			unpacked, err := record.Unpack(state)
+			if err != nil {
+				return nil, fmt.Errorf("file %s: %w", r.path, err)
+			}
+			r.state = string(unpacked)
 		}
 		if err := errors.Join(fromJSON(tally, &r.tally), fromJSON(problems, &r.problems)); err != nil {
 			return nil, fmt.Errorf("file %s: %w", r.path, err)
@@ -71,6 +79,10 @@ func (r fileRow) save(t *engine.Tx) error {
 	if err != nil {
 		return err
 	}
+	state, err := record.Pack([]byte(r.state))
+	if err != nil {
+		return err
+	}
 	problems := []byte{}
 	if len(r.problems) > 0 {
 		if problems, err = json.Marshal(r.problems); err != nil {
@@ -82,7 +94,7 @@ func (r fileRow) save(t *engine.Tx) error {
 		ON CONFLICT (source, path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
 			position = excluded.position, state = excluded.state, print = excluded.print, tally = excluded.tally,
 			problems = excluded.problems, final = excluded.final, gone = excluded.gone`,
-		r.source, r.path, r.size, r.modified, r.inode, r.position, r.state, r.print, string(tally), string(problems), r.final, r.gone)
+		r.source, r.path, r.size, r.modified, r.inode, r.position, state, r.print, string(tally), string(problems), r.final, r.gone)
 }
 
 // enlist records files that are not known yet, so that they count as pending

@@ -119,7 +119,7 @@ func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone b
 		}
 		written <- err
 	}()
-	in := newIntake(row.source, f.Path, func(b *batch) error {
+	in := newIntake(row.source, f.Path, g.to.mask, func(b *batch) error {
 		select {
 		case batches <- b:
 			return nil
@@ -244,7 +244,7 @@ func writeBatch(t *engine.Tx, b *batch, read *reading) (*store, error) {
 // further Puts needs UIDs. It is durable when it returns.
 func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Message) error {
 	var batches []*batch
-	in := newIntake(s.Source(), s.SourcePath, func(b *batch) error {
+	in := newIntake(s.Source(), s.SourcePath, w.mask, func(b *batch) error {
 		batches = append(batches, b)
 		return nil
 	})

@@ -47,6 +47,7 @@ type batch struct {
 // the Sink and Reviser, and hands each full batch to deliver.
 type intake struct {
 	source, path string
+	mask         func(string) string // nil takes texts as they are
 	deliver      func(*batch) error
 
 	now      *batch
@@ -63,8 +64,8 @@ type nthKey struct {
 	sum     int64
 }
 
-func newIntake(source, path string, deliver func(*batch) error) *intake {
-	in := &intake{source: source, path: path, deliver: deliver, nth: make(map[nthKey]int)}
+func newIntake(source, path string, mask func(string) string, deliver func(*batch) error) *intake {
+	in := &intake{source: source, path: path, mask: mask, deliver: deliver, nth: make(map[nthKey]int)}
 	in.reset()
 	return in
 }
@@ -81,6 +82,9 @@ func (in *intake) Session(s record.Session) error {
 	}
 	if s.SourcePath == "" {
 		s.SourcePath = in.path
+	}
+	if in.mask != nil {
+		s.Title = in.mask(s.Title)
 	}
 	for _, t := range []*time.Time{&s.StartedAt, &s.EndedAt, &s.LastActive} {
 		*t = record.FromMillis(record.Millis(*t))
@@ -99,6 +103,8 @@ func (in *intake) Message(m record.Message) error {
 	if m.SessionID == "" {
 		return fmt.Errorf("message without a session in %s", in.path)
 	}
+	// First of all, so that a message is known again by what is stored of it.
+	maskMessage(&m, in.mask)
 	m.At = record.FromMillis(record.Millis(m.At))
 	for i := range m.ToolCalls {
 		m.ToolCalls[i].Args = record.ValidArgs(m.ToolCalls[i].Args)

@@ -14,11 +14,37 @@
 // never inside one.
 package writer
 
-import "github.com/hermes-mcp/hermes-mcp/transcript/engine"
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+)
 
 // A Writer writes to one archive. Safe for concurrent use by goroutines and
 // processes.
-type Writer struct{ sqlite *engine.DB }
+type Writer struct {
+	sqlite *engine.DB
+	mask   func(string) string // nil stores texts as they are
+}
 
 // New returns the writer of the archive that sqlite has open.
-func New(sqlite *engine.DB) *Writer { return &Writer{sqlite} }
+func New(sqlite *engine.DB) *Writer { return &Writer{sqlite: sqlite} }
+
+// Masking returns a writer of the same archive that passes every text through
+// mask before it is stored; nil stores texts as they are.
+func (w *Writer) Masking(mask func(string) string) *Writer { return &Writer{w.sqlite, mask} }
+
+// maskMessage masks what m says, ran and thought. Arguments stay JSON.
+func maskMessage(m *record.Message, mask func(string) string) {
+	if mask == nil {
+		return
+	}
+	m.Content, m.Reasoning = mask(m.Content), mask(m.Reasoning)
+	m.Extra = record.ValidArgs(json.RawMessage(mask(string(m.Extra))))
+	m.ToolCalls = slices.Clone(m.ToolCalls) // the caller's stay as they are
+	for i := range m.ToolCalls {
+		m.ToolCalls[i].Args = json.RawMessage(mask(string(m.ToolCalls[i].Args)))
+	}
+}
