@@ -13,8 +13,8 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
-// Vetted says how far the edits of a subagent have been looked for.
-const Vetted transcript.Mark = "vetted"
+// vetted says how far the edits of a subagent have been looked for.
+const vetted transcript.Mark = "vetted"
 
 // sameEdit is how far the times of a call and of its edit may lie apart.
 const sameEdit = 5 * time.Minute
@@ -47,7 +47,7 @@ func (c *Curator) Vet(ctx context.Context, session string) (Outcome, error) {
 
 // vet looks at one subagent.
 func (c *Curator) vet(ctx context.Context, id string, out *Outcome) error {
-	since, err := c.Archive.Mark(ctx, id, Vetted)
+	since, err := c.Archive.Mark(ctx, id, vetted)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c *Curator) vet(ctx context.Context, id string, out *Outcome) error {
 	if last == 0 {
 		return nil
 	}
-	return c.Archive.SetMark(ctx, id, Vetted, last)
+	return c.Archive.SetMark(ctx, id, vetted, last)
 }
 
 // written lists the entries that the calls of m would bring into the memory.

@@ -54,7 +54,7 @@ const (
 )
 
 // Propose asks which edits of the memory a conversation calls for. Of msgs only
-// what Said accepts is sent; states are the files as they are now, with blocked
+// what user and assistant said is sent; states are the files as they are now, with blocked
 // entries masked. A conversation in which nothing was said is not sent at all.
 // c must not be nil. Errors: ErrDown, ErrBudget, ErrRefused, ErrAnswer,
 // ErrTimeout, and the endpoint's.

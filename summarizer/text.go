@@ -50,9 +50,9 @@ func told(m transcript.Message) bool {
 		(m.Role == transcript.UserRole || m.Role == transcript.Assistant || m.Role == transcript.Tool)
 }
 
-// Said tells whether m is a text by the user or the assistant, which is all
+// spoken tells whether m is a text by the user or the assistant, which is all
 // that a flush or a review looks at.
-func Said(m transcript.Message) bool {
+func spoken(m transcript.Message) bool {
 	return told(m) && m.Role != transcript.Tool && strings.TrimSpace(m.Content) != ""
 }
 
@@ -135,7 +135,7 @@ func around(msgs []transcript.Message, matches []int64) []piece {
 // conversation is what was said, the newest nearly whole and what came before
 // it in short, within proposeChars.
 func conversation(msgs []transcript.Message) []piece {
-	msgs = slices.DeleteFunc(slices.Clone(msgs), func(m transcript.Message) bool { return !Said(m) })
+	msgs = slices.DeleteFunc(slices.Clone(msgs), func(m transcript.Message) bool { return !spoken(m) })
 	left := proposeChars
 	var out []piece
 	for i, m := range slices.Backward(msgs) {
