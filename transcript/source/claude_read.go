@@ -28,6 +28,7 @@ type claudeState struct {
 	Counter counter                   `json:"counter,omitempty"` // of messages without any id
 	Leaves  map[string]string         `json:"leaves,omitempty"`  // titles by a line not seen yet
 	Tip     [2]string                 `json:"tip"`               // the latest line's uuid, and its message
+	Probe   string                    `json:"probe,omitempty"`   // the session that began with a question for the usage
 	Sides   map[string]string         `json:"sides,omitempty"`   // the last lines of sidechains: uuid, that of the chain's first
 }
 

@@ -24,7 +24,26 @@ func (p *claudePass) deliver(l claudeLine, m transcript.Message) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
+	if p.isProbe(l, m) {
+		return nil
+	}
 	return p.send(l, m)
+}
+
+// isProbe tells whether a message is one of a session that holds nothing yet
+// but the question how much is used up. Programs that show this in a menu bar
+// make such sessions all day.
+func (p *claudePass) isProbe(l claudeLine, m transcript.Message) bool {
+	id, _ := p.owner(l)
+	if p.kind != claudeMain || p.st.Known[id] != nil || m.Role != transcript.UserRole {
+		return false
+	}
+	if m.Content == "/usage" {
+		p.st.Probe = id
+		return true
+	}
+	output := p.st.Probe == id && strings.HasPrefix(m.Content, "<local-command-stdout>")
+	return output || m.Kind != "" && (strings.HasPrefix(m.Content, "<local-command-caveat>") || strings.HasPrefix(m.Content, "Caveat:"))
 }
 
 // send announces the message's session where there is something new about it,
