@@ -73,16 +73,18 @@ func New(p Parts) *server.MCPServer {
 			r.Instructions = p.Instructions(ctx, name)
 		})
 	}
-	hooks.AddBeforeReadResource(func(_ context.Context, _ any, m *mcp.ReadResourceRequest) {
+	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, m *mcp.ReadResourceRequest) {
+		wire.NoteAsked(ctx, m.Params.URI)
 		m.Params.URI = escapeURI(m.Params.URI)
 	})
-	if p.Bug != nil {
-		hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
-			if errors.Is(err, wire.ErrEngine) {
-				p.Bug(string(method), err)
-			}
-		})
-	}
+	hooks.AddOnError(func(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
+		switch {
+		case errors.Is(err, server.ErrResourceNotFound):
+			wire.NoteNotFound(ctx)
+		case errors.Is(err, wire.ErrEngine) && p.Bug != nil:
+			p.Bug(string(method), err)
+		}
+	})
 	options := []server.ServerOption{
 		server.WithTitle("Hermes memory"),
 		server.WithDescription("Curated memory and the archive of every past session"),
@@ -162,7 +164,6 @@ func (p Parts) settle(ctx context.Context, where string, err error, panicked any
 	case err == nil:
 		return nil
 	case errors.Is(err, server.ErrResourceNotFound):
-		wire.NoteNotFound(ctx)
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err() // the client went away: no bug, and no answer

@@ -6,7 +6,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +15,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
 // ServeHTTP is the guard. In this order a request is refused: called by a name
@@ -62,14 +57,12 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodPost {
 		body, status, why := receive(w, r)
-		if why == "" {
-			status, why = d.fits(r, body)
-		}
 		if why != "" {
 			refuse(w, status, why)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		r = r.WithContext(context.WithValue(r.Context(), letterKey{}, open(body)))
 	}
 	d.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), grantKey{}, g)))
 }
@@ -179,59 +172,4 @@ func receive(w http.ResponseWriter, r *http.Request) (body []byte, status int, w
 		return nil, http.StatusRequestTimeout, "the body did not arrive"
 	}
 	return body, 0, ""
-}
-
-// fits checks what the engine is too lenient about: a request of an era with
-// sessions that names none.
-func (d *doors) fits(r *http.Request, body []byte) (status int, why string) {
-	if r.URL.Path != "/mcp" || r.Header.Get("Mcp-Session-Id") != "" || mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		return 0, ""
-	}
-	var m struct {
-		Method string `json:"method"`
-		Params struct {
-			Meta map[string]any `json:"_meta"`
-		} `json:"params"`
-	}
-	if json.Unmarshal(body, &m) != nil || m.Method == string(mcp.MethodInitialize) {
-		return 0, "" // the engine answers both
-	}
-	if version, _ := m.Params.Meta[mcp.MetaKeyProtocolVersion].(string); mcp.IsModernProtocol(version) {
-		return 0, ""
-	}
-	return http.StatusBadRequest, "Mcp-Session-Id is missing: initialize first and send the id it answers with"
-}
-
-// An answerWriter corrects the code of an answer that a resource is not there:
-// the engine calls it an internal error.
-type answerWriter struct {
-	http.ResponseWriter
-	missing *wire.NotFound
-}
-
-// Unwrap lets a ResponseController reach the writer below.
-func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// Flush passes on what was written so far.
-func (w *answerWriter) Flush() {
-	// A writer that cannot flush is one that need not.
-	_ = http.NewResponseController(w.ResponseWriter).Flush()
-}
-
-func (w *answerWriter) WriteHeader(status int) {
-	if status == http.StatusOK && w.missing.Code == mcp.INVALID_PARAMS {
-		status = http.StatusBadRequest
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *answerWriter) Write(p []byte) (int, error) {
-	if w.missing.Code == 0 {
-		return w.ResponseWriter.Write(p)
-	}
-	was, is := fmt.Appendf(nil, `"code":%d`, mcp.INTERNAL_ERROR), fmt.Appendf(nil, `"code":%d`, w.missing.Code)
-	if _, err := w.ResponseWriter.Write(bytes.Replace(p, was, is, 1)); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

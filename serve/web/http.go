@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/hermes-mcp/hermes-mcp/serve/wire"
@@ -134,7 +135,8 @@ type doors struct {
 	grants   []*grant
 	sessions *sessions
 	streams  *streams // of SSE
-	port     string   // that clients name in Host; "" for a unix socket
+	calls    calls
+	port     string // that clients name in Host; "" for a unix socket
 }
 
 // A grant is a Grant at work.
@@ -159,7 +161,7 @@ func (h *HTTP) doors(ctx context.Context, addr net.Addr) (*doors, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &doors{HTTP: h, sessions: newSessions(idle, most, past), streams: newStreams(ctx)}
+	d := &doors{HTTP: h, sessions: newSessions(idle, most, past), streams: newStreams(ctx), calls: calls{all: map[string]*call{}}}
 	if addr.Network() != "unix" {
 		if _, d.port, err = net.SplitHostPort(addr.String()); err != nil {
 			return nil, fmt.Errorf("address %s: %w", addr, err)
@@ -226,8 +228,27 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		defer d.sessions.use(id, g)()
 	}
 	d.evict()
+	l := letterOf(r.Context())
+	if l.homeless(r) {
+		refuse(w, http.StatusBadRequest, "Mcp-Session-Id is missing: initialize first and send the id it answers with")
+		return
+	}
 	ctx, missing := wire.WithNotFound(r.Context())
-	g.mcp.ServeHTTP(&answerWriter{ResponseWriter: w, missing: missing}, r.WithContext(ctx))
+	out := &answerWriter{ResponseWriter: w, missing: missing, id: changing(l.ID)}
+	switch {
+	case id == "" || r.Method != http.MethodPost:
+	case l.Method == string(mcp.MethodNotificationCancelled):
+		d.calls.withdraw(id, l.Params.RequestID)
+	case l.ID != nil && l.Method != "":
+		var end func() bool
+		ctx, end = d.calls.begin(ctx, id, l.ID)
+		defer func() {
+			if end() && !out.begun {
+				w.WriteHeader(http.StatusAccepted) // no answer to what was withdrawn
+			}
+		}()
+	}
+	g.mcp.ServeHTTP(out, r.WithContext(ctx))
 }
 
 // shutDown ends the streams, lets everything else finish and stops srv.

@@ -87,7 +87,7 @@ type loop struct {
 	reads   chan struct{} // one slot a call that runs beside them
 
 	mu    sync.Mutex
-	calls map[string]*call // under way or queued, by idKey
+	calls map[string]*call // under way or queued, by IDKey
 	over  bool             // no new streams
 }
 
@@ -146,7 +146,7 @@ func (l *loop) start(m message) {
 	c.ctx, c.cancel = context.WithCancel(l.ctx)
 	l.room.take(len(m.raw))
 	l.mu.Lock()
-	l.calls[idKey(m.id)] = c
+	l.calls[IDKey(m.id)] = c
 	l.mu.Unlock()
 	switch mcp.MCPMethod(m.method) {
 	case mcp.MethodToolsCall:
@@ -207,7 +207,7 @@ func (l *loop) send(answer []byte, sent func()) { l.out.put(append(answer, '\n')
 // finish sends the answer, unless the client does not want it any more.
 func (l *loop) finish(c *call, answer []byte) {
 	l.mu.Lock()
-	if key := idKey(c.id); l.calls[key] == c {
+	if key := IDKey(c.id); l.calls[key] == c {
 		delete(l.calls, key)
 	}
 	silent := c.cancelled
@@ -230,7 +230,7 @@ func (l *loop) cancel(params json.RawMessage) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.calls[idKey(p.RequestID)]; c != nil {
+	if c := l.calls[IDKey(p.RequestID)]; c != nil {
 		c.cancelled = true
 		c.cancel()
 	}

@@ -67,9 +67,9 @@ func usableID(id json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// idKey names a request in the table of those under way: "1" and 1 differ, and
+// IDKey names a request in the table of those under way: "1" and 1 differ, and
 // a string is the same however it was escaped.
-func idKey(id json.RawMessage) string {
+func IDKey(id json.RawMessage) string {
 	var s string
 	if json.Unmarshal(id, &s) == nil {
 		return "s" + s
@@ -106,9 +106,7 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 		resp = r
 	case mcp.JSONRPCError:
 		r.ID = mcp.NewRequestId(m.id)
-		if missing.Code != 0 {
-			r.Error.Code = missing.Code
-		}
+		missing.Correct(&r.Error)
 		resp = r
 	}
 	answer, err := json.Marshal(resp)
@@ -138,12 +136,15 @@ func broken(ctx context.Context, s *server.MCPServer, m message, err error) []by
 	return rpcError(m.id, mcp.INTERNAL_ERROR, InternalError)
 }
 
-// The engine reports a handler's "no such resource" as an internal error. A
-// NotFound in the context carries the right code back past it.
+// The engine reports a handler's "no such resource" as an internal error, and
+// never says which. A NotFound in the context carries both past it.
 type (
 	notFoundKey struct{}
-	// A NotFound carries the code; 0 when nothing was missing.
-	NotFound struct{ Code int }
+	// A NotFound is what became of the reading of a resource.
+	NotFound struct {
+		code int // 0 when nothing was missing
+		uri  string
+	}
 )
 
 // WithNotFound returns a context for one request, and what NoteNotFound will
@@ -153,17 +154,34 @@ func WithNotFound(ctx context.Context) (context.Context, *NotFound) {
 	return context.WithValue(ctx, notFoundKey{}, n), n
 }
 
-// NoteNotFound records the code that the client's protocol version uses for a
-// resource that does not exist.
+// NoteAsked records the address that the client asked for, as it wrote it.
+func NoteAsked(ctx context.Context, uri string) {
+	if n, ok := ctx.Value(notFoundKey{}).(*NotFound); ok {
+		n.uri = uri
+	}
+}
+
+// NoteNotFound records that there is nothing at the address, and the code that
+// the client's protocol version has for it.
 func NoteNotFound(ctx context.Context) {
 	n, ok := ctx.Value(notFoundKey{}).(*NotFound)
 	if !ok {
 		return
 	}
-	n.Code = mcp.RESOURCE_NOT_FOUND
+	n.code = mcp.RESOURCE_NOT_FOUND
 	if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
-		n.Code = mcp.INVALID_PARAMS
+		n.code = mcp.INVALID_PARAMS
 	}
+}
+
+// Correct makes an error say what was not found; any other stays as it is. It
+// tells whether it did.
+func (n *NotFound) Correct(e *mcp.JSONRPCErrorDetails) bool {
+	if n.code == 0 {
+		return false
+	}
+	e.Code, e.Data = n.code, map[string]string{"uri": n.uri}
+	return true
 }
 
 // Ask has the engine handle one request in process and returns the answer as
