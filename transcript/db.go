@@ -33,6 +33,10 @@ var (
 // processes. Set the fields before first use.
 type DB struct {
 	Now func() time.Time // time.Now when nil
+	// Mask is applied to every text before it is stored, for secrets that must
+	// not reach the disk; nil stores what was said and run as it is. It changes
+	// nothing that is archived already.
+	Mask func(string) string
 
 	reader Reader
 	sqlite *engine.DB
@@ -88,7 +92,7 @@ func (db *DB) explain(err error) error { return db.sqlite.Explain(err) }
 // Files of the source that are known, not among files, and not on disk any
 // more are marked as gone; what was read from them stays.
 func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, progress func(Progress)) (IngestReport, error) {
-	return db.writer.Ingest(ctx, src, files, final, progress)
+	return db.writer.Masking(db.Mask).Ingest(ctx, src, files, final, progress)
 }
 
 // Put stores one session with its messages as a source would deliver them:
@@ -96,7 +100,7 @@ func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, 
 // what they say and how often, counted within msgs, so a session that grows by
 // further Puts needs UIDs. It is durable when it returns.
 func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
-	return db.writer.Put(ctx, s, msgs)
+	return db.writer.Masking(db.Mask).Put(ctx, s, msgs)
 }
 
 // Tend does the upkeep that no write does on the way: it merges pieces of the

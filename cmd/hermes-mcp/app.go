@@ -81,7 +81,7 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	if a.home.Warning != "" {
 		fmt.Fprintln(a.err, "hermes-mcp:", a.home.Warning)
 	}
-	a.archive.path = a.home.MCP("archive.db")
+	a.archive.path, a.archive.mask = a.home.MCP("archive.db"), a.config.RedactArchive
 	err = do(cmd.Context())
 	var f failure
 	if err != nil && !errors.As(err, &f) {

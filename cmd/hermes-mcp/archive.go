@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -14,6 +15,7 @@ import (
 // wait for a database, and a command that needs none opens none.
 type archive struct {
 	path string
+	mask bool // secrets, before they are stored
 	mu   sync.Mutex
 	db   *transcript.DB
 }
@@ -27,11 +29,23 @@ func (a *archive) open(ctx context.Context) (*transcript.DB, error) {
 		return a.db, nil
 	}
 	// One caller's cancelled request must not fail the opening for the others.
-	db, err := transcript.Open(context.WithoutCancel(ctx), a.path)
+	db, err := a.openOwn(context.WithoutCancel(ctx))
 	if err != nil {
 		return nil, err
 	}
 	a.db = db
+	return db, nil
+}
+
+// openOwn opens the archive for a caller that closes it itself.
+func (a *archive) openOwn(ctx context.Context) (*transcript.DB, error) {
+	db, err := transcript.Open(ctx, a.path)
+	if err != nil {
+		return nil, err
+	}
+	if a.mask {
+		db.Mask = scanner.Redact
+	}
 	return db, nil
 }
 

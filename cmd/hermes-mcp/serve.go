@@ -16,7 +16,6 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/serve/web"
-	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -122,7 +121,7 @@ const settle = 300 * time.Millisecond
 // keeper is the background work of this process.
 func (a *app) keeper(wait time.Duration) *keeper.Keeper {
 	return &keeper.Keeper{
-		Open:    func(ctx context.Context) (*transcript.DB, error) { return transcript.Open(ctx, a.archive.path) },
+		Open:    a.archive.openOwn,
 		Sources: source.All(), Places: a.places(), Excluded: a.config.Excluded,
 		Folder: a.home.MCP(), Log: a.log, Wait: wait,
 	}

@@ -27,6 +27,7 @@ func (a *app) openStore(ctx context.Context, dir string) (*memstore.Store, error
 		return nil, err
 	}
 	store.MemoryLimit, store.UserLimit, store.ProjectLimit = a.config.MemoryLimit, a.config.UserLimit, a.config.ProjectLimit
+	store.MemoryScan, store.UserScan, store.ProjectScan = memstore.Scanning(a.config.MemoryScan), memstore.Scanning(a.config.UserScan), memstore.Scanning(a.config.ProjectScan)
 	if p, err := a.project(ctx, dir); err == nil {
 		store.Project = p.Key
 	}

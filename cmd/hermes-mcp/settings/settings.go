@@ -32,9 +32,13 @@ type Config struct {
 	Inject         string // auto, instructions, hook, off
 	WriteApproval  bool
 	SearchLimit    int
-	DefaultProject bool     // search the caller's project unless told otherwise
-	Exclude        []string // sources that are not archived; "*" is all
-	RedactOutput   bool
+	DefaultProject bool          // search the caller's project unless told otherwise
+	Exclude        []string      // sources that are not archived; "*" is all
+	MemoryScan     string        // strict, context, off; of MEMORY.md and what a session keeps
+	UserScan       string        // of USER.md
+	ProjectScan    string        // of a project's MEMORY.md
+	RedactOutput   bool          // mask secrets in what leaves the archive
+	RedactArchive  bool          // mask secrets before they are archived
 	SnapshotIdle   time.Duration // silence after which a client without sessions gets a fresh snapshot
 	HTTP           HTTP
 	NudgeInterval  int    // prompts without a memory write before a review; 0 turns reviews off
@@ -93,7 +97,12 @@ var general = []Setting{
 		Meaning: "prompts without an edit of the memory after which a session is reviewed, or without a model the agent is reminded; 0 is never", put: number(0, 10_000, func(c *Config) *int { return &c.NudgeInterval })},
 	{Key: "memory.flush_min_turns", Type: "number", Default: "1",
 		Meaning: "prompts below which a session that ends or is compacted is not flushed; 0 is never flush", put: number(0, 10_000, func(c *Config) *int { return &c.FlushMinTurns })},
-	{Key: "memory.scan", Type: "text", Default: "strict", Inert: true, Meaning: "how strictly memory is scanned"},
+	{Key: "memory.scan", Type: "strict/context/off", Default: "strict",
+		Meaning: "how strictly what enters MEMORY.md is scanned; whatever it lets in, what reads like an attack stays masked in prompts", put: choice(func(c *Config) *string { return &c.MemoryScan }, scans...)},
+	{Key: "memory.scan_user", Type: "strict/context/off", Default: "strict",
+		Meaning: "the same for USER.md", put: choice(func(c *Config) *string { return &c.UserScan }, scans...)},
+	{Key: "memory.scan_project", Type: "strict/context/off", Default: "strict",
+		Meaning: "the same for a project's own MEMORY.md", put: choice(func(c *Config) *string { return &c.ProjectScan }, scans...)},
 	{Key: "snapshot.idle", Flag: "snapshot-idle", Env: "HERMES_MCP_SNAPSHOT_IDLE", Type: "duration", Default: "30m",
 		Meaning: "over HTTP: silence after which a session's state is dropped, and a client without sessions gets a fresh snapshot", put: duration(func(c *Config) *time.Duration { return &c.SnapshotIdle })},
 	{Key: "session_search.limit", Flag: "search-limit", Env: "HERMES_MCP_SEARCH_LIMIT", Type: "number", Default: "5",
@@ -105,11 +114,15 @@ var general = []Setting{
 	{Key: "sources.exclude", Flag: "exclude-sources", Env: "HERMES_MCP_EXCLUDE_SOURCES", Type: "list", Default: "",
 		Meaning: "sources that are not archived, `*` for all", put: list(func(c *Config) *[]string { return &c.Exclude })},
 	{Key: "sources.owner", Type: "text", Default: "", Inert: true, Meaning: "whose sessions to archive where an agent serves several users"},
-	{Key: "redact.output", Flag: "redact-output", Env: "HERMES_MCP_REDACT_OUTPUT", Type: "true/false", Default: "true",
-		Meaning: "mask secrets in what leaves the archive", put: truth(func(c *Config) *bool { return &c.RedactOutput })},
-	{Key: "redact.archive", Type: "true/false", Default: "false", Inert: true, Meaning: "mask secrets before they are archived"},
+	{Key: "redact.output", Flag: "redact-output", Env: "HERMES_MCP_REDACT_OUTPUT", Type: "mask/off", Default: "mask",
+		Meaning: "what becomes of secrets in what leaves the archive", put: masking(func(c *Config) *bool { return &c.RedactOutput })},
+	{Key: "redact.archive", Flag: "redact-archive", Env: "HERMES_MCP_REDACT_ARCHIVE", Type: "mask/off", Default: "off",
+		Meaning: "what becomes of secrets before they are archived; what was archived before stays as it is", put: masking(func(c *Config) *bool { return &c.RedactArchive })},
 	{Key: "provider.*", Type: "", Default: "", Inert: true, Meaning: "the external memory provider"},
 }
+
+// scans are the words of memory.scan and its like.
+var scans = []string{"strict", "context", "off"}
 
 var network = []Setting{
 	{Key: "http.addr", Flag: "addr", Env: "HERMES_MCP_HTTP_ADDR", Type: "text", Default: "127.0.0.1:7523",
@@ -181,6 +194,19 @@ func truth(field func(*Config) *bool) func(*Config, string) error {
 			*field(c) = false
 		default:
 			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		return nil
+	}
+}
+
+// masking takes mask or off, and what means the same as a truth.
+func masking(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		if strings.EqualFold(text, "mask") {
+			text = "true"
+		}
+		if truth(field)(c, text) != nil {
+			return fmt.Errorf("%q is neither mask nor off", text)
 		}
 		return nil
 	}

@@ -82,12 +82,12 @@ func TestWhatIsWrongIsNamedAndLeavesTheRestUsable(t *testing.T) {
 
 func TestKeysOfLaterVersionsAreTakenAndNamedAsWithoutEffect(t *testing.T) {
 	home := t.TempDir()
-	write(t, filepath.Join(home, "mcp", "config.yaml"), "provider: {name: honcho}\nmemory: {scan: lax, inject: off}\nsources: {exclude: [hermes, x]}\n")
+	write(t, filepath.Join(home, "mcp", "config.yaml"), "provider: {name: honcho}\nmemory: {inject: off}\nsources: {exclude: [hermes, x]}\n")
 	c, problems := Load(home, nil, none)
 	if len(problems) > 0 {
 		t.Fatalf("problems: %v", problems)
 	}
-	if got := strings.Join(c.Inert, " "); got != "provider.name memory.scan" {
+	if got := strings.Join(c.Inert, " "); got != "provider.name" {
 		t.Errorf("inert: %s", got)
 	}
 	if c.Inject != "off" || !c.Excluded("hermes") || c.Excluded("claude-code") {
