@@ -15,7 +15,7 @@ import (
 
 // memoryServer is a server over the memory of home whose snapshots are frozen
 // for the session of each client.
-func memoryServer(t *testing.T, home string) *server.MCPServer {
+func memoryServer(t testing.TB, home string) *server.MCPServer {
 	t.Helper()
 	store, err := memstore.Open(home)
 	if err != nil {

@@ -27,14 +27,14 @@ const token = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 // A site is an HTTP at work on loopback.
 type site struct {
-	t    *testing.T
+	t    testing.TB
 	addr string
 	url  string
 	end  chan error
 	stop context.CancelFunc
 }
 
-func (d *desk) site(t *testing.T, change func(*HTTP)) *site {
+func (d *desk) site(t testing.TB, change func(*HTTP)) *site {
 	t.Helper()
 	h := &HTTP{Grants: []Grant{{Name: "owner", Token: token, Server: d.server()}}, SSE: true}
 	if change != nil {
@@ -390,7 +390,7 @@ func TestTenThousandSessionsAreHeldAsFew(t *testing.T) {
 
 // An ear listens to an SSE stream.
 type ear struct {
-	t    *testing.T
+	t    testing.TB
 	r    *bufio.Reader
 	body io.Closer
 }
@@ -544,9 +544,9 @@ func TestManyClientsOfWhichSomeLeaveLoseNoAcknowledgedWrite(t *testing.T) {
 			if r, err := s.try("POST", "/mcp", legacyHello); err == nil {
 				id = r.header.Get("Mcp-Session-Id")
 			}
-			for i := range 40 {
+			for i := range 200 {
 				text := fmt.Sprintf("%d-%d", c, i)
-				if c%5 == 0 && i == 20 { // leaves in the middle of a call
+				if c%5 == 0 && i == 100 { // leaves in the middle of a call
 					ctx, cancel := context.WithCancel(context.Background())
 					req, err := http.NewRequestWithContext(ctx, "POST", s.url+"/mcp", strings.NewReader(callLine(i, "note", text)))
 					if err != nil {
