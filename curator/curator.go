@@ -88,7 +88,7 @@ func (c *Curator) Flush(ctx context.Context, session string) (Outcome, error) {
 		return Outcome{Session: session}, err
 	}
 	out := Outcome{Session: session, Prompts: v.prompts()}
-	if c.FlushModel == nil || v.automatic() || out.Prompts < max(1, c.MinTurns) {
+	if c.FlushModel == nil || c.leaves(v) || out.Prompts < max(1, c.MinTurns) {
 		return out, nil
 	}
 	return c.look(ctx, summarizer.Flush, c.FlushModel, v, out)
@@ -106,7 +106,7 @@ func (c *Curator) Review(ctx context.Context, session string, asked bool) (Outco
 		return Outcome{Session: session}, err
 	}
 	out := Outcome{Session: session, Prompts: v.promptsAfter(written)}
-	if !asked && (c.Interval <= 0 || v.automatic() || out.Prompts < c.Interval) {
+	if !asked && (c.Interval <= 0 || c.leaves(v) || out.Prompts < c.Interval) {
 		return out, nil
 	}
 	if c.ReviewModel == nil {
@@ -198,13 +198,14 @@ func edits(call transcript.ToolCall) bool {
 	return strings.HasSuffix(call.Name, "memory") && json.Unmarshal(call.Args, &args) == nil && args.Action != "read"
 }
 
-// automatic tells whether no person speaks in the session.
-func (v view) automatic() bool {
+// leaves tells whether a session is none of ours to look at: no person speaks in
+// it, or one whose memory is not in this store.
+func (c *Curator) leaves(v view) bool {
 	switch v.session.Relation {
 	case transcript.Subagent, transcript.Delegate:
 		return true
 	}
-	return v.session.Surface == "cron"
+	return v.session.Surface == "cron" || v.session.User != "" && v.session.User != c.Store.User
 }
 
 // lastWrite is when session last edited the memory, by any way.

@@ -164,6 +164,7 @@ func TestNothingIsAskedWhereNoPersonSpeaks(t *testing.T) {
 	for name, s := range map[string]transcript.Session{
 		"a subagent":        {ID: "claude-code:sub", ParentID: talk, Relation: transcript.Subagent},
 		"a scheduled job":   {ID: "hermes:cron_1", Surface: "cron"},
+		"somebody else":     {ID: "hermes:tg", User: "12345"},
 		"a silent session":  {ID: "claude-code:silent"},
 		"too few prompts":   {ID: "claude-code:few"},
 		"no model is named": {ID: "claude-code:none"},
