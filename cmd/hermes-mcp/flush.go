@@ -98,7 +98,7 @@ type worker struct {
 	archive *archive
 }
 
-func (a *app) worker() worker { return worker{a, &archive{path: a.archive.path}} }
+func (a *app) worker() worker { return worker{a, &archive{path: a.archive.path, mask: a.archive.mask}} }
 
 // run works the queue off. What fails stands in the queue.
 func (a worker) run(ctx context.Context) error {
