@@ -138,21 +138,21 @@ func (p Parts) guardTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 				p.Done(req.Params.Name, err != nil || res == nil || res.IsError, time.Since(start).Seconds())
 			}
 		}()
-		return next(ctx, req)
+		return next(withMeta(ctx, req.Params.Meta), req)
 	}
 }
 
 func (p Parts) guardResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) (res []mcp.ResourceContents, err error) {
 		defer func() { err = p.settle(ctx, "resource "+req.Params.URI, err, recover()) }()
-		return next(ctx, req)
+		return next(withMeta(ctx, req.Params.Meta), req)
 	}
 }
 
 func (p Parts) guardPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
 	return func(ctx context.Context, req mcp.GetPromptRequest) (res *mcp.GetPromptResult, err error) {
 		defer func() { err = p.settle(ctx, "prompt "+req.Params.Name, err, recover()) }()
-		return next(ctx, req)
+		return next(withMeta(ctx, req.Params.Meta), req)
 	}
 }
 

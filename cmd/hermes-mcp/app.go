@@ -27,6 +27,8 @@ type app struct {
 	env      func(string) string
 
 	homeFlag, profileFlag, sessionFlag string
+	sessionKey                         string // of a gateway's chat
+	user                               string // who is served, "" for whose home it is
 	settingFlags                       map[string]*string
 
 	home     settings.Home
@@ -44,6 +46,8 @@ func (a *app) bind(root *cobra.Command) {
 	flags.StringVar(&a.homeFlag, "home", "", "folder that everything is kept in (HERMES_HOME, else ~/.hermes)")
 	flags.StringVar(&a.profileFlag, "profile", "", "profile, a home within the home")
 	flags.StringVar(&a.sessionFlag, "session", "", "current session as SOURCE:ID; a bare ID means claude-code")
+	flags.StringVar(&a.sessionKey, "session-key", "", "current chat, where a gateway keeps many apart")
+	flags.StringVar(&a.user, "user", "", "who is served: with a USER.md of their own, and only their sessions (HERMES_MCP_USER)")
 	a.settingFlags = map[string]*string{}
 	for _, s := range settings.All {
 		if s.Flag == "" {
@@ -63,6 +67,12 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	machine := settings.Machine{GOOS: runtime.GOOS, User: a.userHome(), Env: a.env}
 	var err error
 	if a.home, err = machine.Find(a.homeFlag, a.profileFlag); err != nil {
+		return failure{codeUsage, err}
+	}
+	if a.user == "" {
+		a.user = a.env("HERMES_MCP_USER")
+	}
+	if err := checkUser(a.user); err != nil {
 		return failure{codeUsage, err}
 	}
 	given := map[string]string{}

@@ -30,7 +30,7 @@ version. The exit code is 1 when a check fails.`,
 }
 
 func (a *app) doctor(ctx context.Context, asJSON, fix bool) error {
-	subject, err := a.subject(ctx, a.finder().Find())
+	subject, err := a.subject(ctx, a.user, a.finder().Find())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -138,4 +139,52 @@ func TestTheMemoryIsServedOverHTTPToWhoHasTheToken(t *testing.T) {
 		t.Errorf("add on a read-only server: %s", got)
 	}
 	again.end()
+}
+
+// Upstream #52900: over HTTP the token says who the user is.
+func TestEachTokenOpensWhatIsItsUsers(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	anna, tom := strings.Repeat("a", 40), strings.Repeat("t", 40)
+	if err := os.MkdirAll(filepath.Join(home, "mcp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tokens := filepath.Join(home, "mcp", "tokens.yaml")
+	if err := os.WriteFile(tokens, []byte("- {user: anna, token: "+anna+"}\n- {user: tom, token: "+tom+"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startSite(t, home, "--transport", "http")
+	owner := s.token
+	as := func(token, tool, args string) string {
+		s.token = token
+		status, session, body := s.post("", hello)
+		if status != http.StatusOK {
+			t.Fatalf("initialize: %d %s", status, body)
+		}
+		return s.call(session, tool, args)
+	}
+	as(anna, "memory", `{"action":"add","target":"user","content":"is called Anna"}`)
+	as(owner, "memory", `{"action":"add","target":"user","content":"is called Eva"}`)
+	as(tom, "memory", `{"action":"add","content":"shared by all"}`)
+	for token, want := range map[string][]string{anna: {"Anna", "shared"}, tom: {"shared"}, owner: {"Eva", "shared"}} {
+		got := as(token, "memory", `{}`)
+		for _, word := range []string{"Anna", "Eva", "shared"} {
+			if has := strings.Contains(got, word); has != slices.Contains(want, word) {
+				t.Errorf("%.3s… sees %s: %v: %s", token, word, has, got)
+			}
+		}
+		_, session, _ := s.post("", hello)
+		_, _, status := s.post(session, `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"hermes://memory/live"}}`)
+		if bytes.Contains(status, []byte("Anna")) != slices.Contains(want, "Anna") {
+			t.Errorf("%.3s… is shown %s", token, status)
+		}
+	}
+	s.end()
+
+	if err := os.WriteFile(tokens, []byte("- {user: anna, token: short}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	if code := run(t.Context(), []string{"serve", "--home", home, "--addr", "127.0.0.1:0", "--transport", "http"}, strings.NewReader(""), io.Discard, &stderr); code != 1 || !strings.Contains(stderr.String(), "tokens.yaml, item 1") {
+		t.Errorf("a bad token: %d %s", code, stderr.String())
+	}
 }

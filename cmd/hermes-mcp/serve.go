@@ -47,7 +47,7 @@ func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, false)
 // serveStdio serves until the client closes our input or a signal comes, then
 // answers what was read and ends in order.
 func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
-	return a.serving(ctx, serving{readOnly: readOnly, origin: originTool}, func(srv *server.MCPServer) error {
+	return a.serving(ctx, serving{readOnly: readOnly, origin: originTool}, func(srv *server.MCPServer, _ serving) error {
 		return serve.Stdio(ctx, srv, a.in, a.out)
 	})
 }
@@ -63,7 +63,7 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 		id := web.Session(ctx)
 		return caller.Current{ID: id, Live: []string{id}, How: "HTTP session"}
 	}}
-	return a.serving(ctx, how, func(srv *server.MCPServer) error {
+	return a.serving(ctx, how, func(srv *server.MCPServer, how serving) error {
 		token, where := a.env("HERMES_MCP_TOKEN"), "HERMES_MCP_TOKEN"
 		if token == "" {
 			where = a.home.MCP("token")
@@ -71,8 +71,12 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 				return errors.Join(err, ln.Close())
 			}
 		}
+		grants, err := a.grants(ctx, how)
+		if err != nil {
+			return errors.Join(err, ln.Close())
+		}
 		h := &web.HTTP{
-			Grants: []web.Grant{{Name: "home", Token: token, Server: srv}}, SSE: sse,
+			Grants: append(grants, web.Grant{Name: "home", Token: token, Server: srv}), SSE: sse,
 			Origins: set.Origins, Hosts: set.Hosts, Ended: a.home.MCP("http-ended"),
 			Idle: a.config.SnapshotIdle, Max: set.MaxSessions,
 		}
@@ -86,7 +90,7 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 
 // serving does what every transport needs around it: the home, the log, the
 // server, and the background work, which is stopped and waited for.
-func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPServer) error) error {
+func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPServer, serving) error) error {
 	if err := a.makeHome(); err != nil {
 		// Tools can tell the model what is wrong; a server that is not there cannot.
 		fmt.Fprintln(a.err, "hermes-mcp:", err)
@@ -106,7 +110,7 @@ func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPSe
 	if !how.readOnly {
 		owner.Go(func() { a.upkeep(background) })
 	}
-	err = carry(srv)
+	err = carry(srv, how)
 	stop()
 	owner.Wait()
 	if err != nil {

@@ -20,12 +20,18 @@ import (
 )
 
 // openStore returns the curated memory of the home as it is seen from the
-// folder dir, whose project has a memory of its own. Nothing is made.
+// folder dir, whose project has a memory of its own, by the user that this run
+// serves. Nothing is made.
 func (a *app) openStore(ctx context.Context, dir string) (*memstore.Store, error) {
+	return a.openStoreOf(ctx, a.user, dir)
+}
+
+func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Store, error) {
 	store, err := memstore.Open(a.home.Path)
 	if err != nil {
 		return nil, err
 	}
+	store.User = user
 	store.MemoryLimit, store.UserLimit, store.ProjectLimit = a.config.MemoryLimit, a.config.UserLimit, a.config.ProjectLimit
 	store.MemoryScan, store.UserScan, store.ProjectScan = memstore.Scanning(a.config.MemoryScan), memstore.Scanning(a.config.UserScan), memstore.Scanning(a.config.ProjectScan)
 	if p, err := a.project(ctx, dir); err == nil {
@@ -78,6 +84,7 @@ type serving struct {
 	// callers share no folder with this process.
 	who    func(ctx context.Context) caller.Current
 	remote bool
+	user   string // who is served when it is not the run's own
 }
 
 // server wires the rooms into one protocol server. The archive is not opened.
@@ -86,14 +93,19 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 	if how.remote {
 		dir = ""
 	}
-	store, err := a.openStore(ctx, dir)
+	if how.user == "" {
+		how.user = a.user
+	}
+	store, err := a.openStoreOf(ctx, how.user, dir)
 	if err != nil {
 		return nil, err
 	}
+	archive := a.archiveOf(how.user)
 	if how.who == nil {
 		finder := a.finder()
 		how.who = func(context.Context) caller.Current { return finder.Find() }
 	}
+	how.who = a.inChat(how.who)
 	frozen := &frozen{store: store, who: how.who, log: a.log, own: map[string]memstore.Snapshot{}}
 	memory := tools.MemoryOptions{
 		Caller: func(ctx context.Context) memstore.Caller {
@@ -123,11 +135,11 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 	}
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),
-		Tools:     []server.ServerTool{tools.Memory(store, memory), tools.SessionSearch(a.archive.open, search)},
-		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.who(ctx)) })),
-		Templates: []server.ServerResourceTemplate{resources.Sessions(a.archive.open, a.config.RedactOutput)},
-		Prompts:   resources.Prompts(store, frozen.snapshot, a.archive.open),
-		Complete:  resources.Complete(a.archive.open),
+		Tools:     []server.ServerTool{tools.Memory(store, memory), tools.SessionSearch(archive, search)},
+		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.user, how.who(ctx)) })),
+		Templates: []server.ServerResourceTemplate{resources.Sessions(archive, a.config.RedactOutput)},
+		Prompts:   resources.Prompts(store, frozen.snapshot, archive),
+		Complete:  resources.Complete(archive),
 		Instructions: func(ctx context.Context, client string) string {
 			snap, err := frozen.snapshot(ctx)
 			if err != nil {

@@ -20,7 +20,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status", Short: "Show what is remembered and archived, and how it is set", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd, true, func(ctx context.Context) error {
-				s, err := a.status(ctx, a.finder().Find())
+				s, err := a.status(ctx, a.user, a.finder().Find())
 				if err != nil {
 					return err
 				}
@@ -36,9 +36,9 @@ func (a *app) statusCommand() *cobra.Command {
 	return c
 }
 
-// subject is this home, to be looked at.
-func (a *app) subject(ctx context.Context, now caller.Current) (health.Subject, error) {
-	store, err := a.openStore(ctx, a.dir())
+// subject is this home, to be looked at by user.
+func (a *app) subject(ctx context.Context, user string, now caller.Current) (health.Subject, error) {
+	store, err := a.openStoreOf(ctx, user, a.dir())
 	if err != nil {
 		return health.Subject{}, err
 	}
@@ -63,8 +63,8 @@ func (a *app) subject(ctx context.Context, now caller.Current) (health.Subject, 
 	return s, nil
 }
 
-func (a *app) status(ctx context.Context, now caller.Current) (health.Report, error) {
-	s, err := a.subject(ctx, now)
+func (a *app) status(ctx context.Context, user string, now caller.Current) (health.Report, error) {
+	s, err := a.subject(ctx, user, now)
 	if err != nil {
 		return health.Report{}, err
 	}
@@ -79,6 +79,9 @@ func (a *app) printStatus(s health.Report) {
 	row("home", "%s (%s)", s.Home, s.HomeFrom)
 	if s.Profile != "" {
 		row("profile", "%s", s.Profile)
+	}
+	if a.user != "" {
+		row("user", "%s", a.user)
 	}
 	row("session", "%s (%s)", or(s.Session, "unknown"), s.FoundBy)
 	if s.Project != nil {

@@ -34,6 +34,9 @@ type Config struct {
 	SearchLimit    int
 	DefaultProject bool          // search the caller's project unless told otherwise
 	Exclude        []string      // sources that are not archived; "*" is all
+	Owner          []string      // "NAME" or "SOURCE=NAME", see Owns
+	GroupPerUser   bool          // in a group chat each member has a session of their own
+	ThreadPerUser  bool          // in a thread too
 	MemoryScan     string        // strict, context, off; of MEMORY.md and what a session keeps
 	UserScan       string        // of USER.md
 	ProjectScan    string        // of a project's MEMORY.md
@@ -113,7 +116,12 @@ var general = []Setting{
 		Meaning: "whether a search asks the auxiliary model: never, when the call says so, always", put: choice(func(c *Config) *string { return &c.Summarize }, "off", "ask", "always")},
 	{Key: "sources.exclude", Flag: "exclude-sources", Env: "HERMES_MCP_EXCLUDE_SOURCES", Type: "list", Default: "",
 		Meaning: "sources that are not archived, `*` for all", put: list(func(c *Config) *[]string { return &c.Exclude })},
-	{Key: "sources.owner", Type: "text", Default: "", Inert: true, Meaning: "whose sessions to archive where an agent serves several users"},
+	{Key: "sources.owner", Type: "list", Default: "",
+		Meaning: "with --user: whose the sessions are that carry no user, as `NAME` or `SOURCE=NAME`; nobody's when not said", put: list(func(c *Config) *[]string { return &c.Owner })},
+	{Key: "group_sessions_per_user", Type: "true/false", Default: "true", Hermes: true,
+		Meaning: "whether each member of a group chat has a session of their own", put: truth(func(c *Config) *bool { return &c.GroupPerUser })},
+	{Key: "thread_sessions_per_user", Type: "true/false", Default: "false", Hermes: true,
+		Meaning: "the same in a thread", put: truth(func(c *Config) *bool { return &c.ThreadPerUser })},
 	{Key: "redact.output", Flag: "redact-output", Env: "HERMES_MCP_REDACT_OUTPUT", Type: "mask/off", Default: "mask",
 		Meaning: "what becomes of secrets in what leaves the archive", put: masking(func(c *Config) *bool { return &c.RedactOutput })},
 	{Key: "redact.archive", Flag: "redact-archive", Env: "HERMES_MCP_REDACT_ARCHIVE", Type: "mask/off", Default: "off",
