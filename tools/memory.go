@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,6 +78,7 @@ type edited struct {
 	ReplacedEntry any       `json:"replaced_entry,omitempty"`
 	RemovedEntry  any       `json:"removed_entry,omitempty"`
 	Cleaned       []finding `json:"cleaned,omitempty"`
+	Masked        string    `json:"masked,omitempty"` // the rule for which what was written is kept from prompts
 	// Entries that do not go together with what was written, which is told and
 	// not decided.
 	Conflicts []conflict `json:"conflicts,omitempty"`
@@ -309,6 +311,9 @@ func (m *memory) accepted(call edit, res memstore.Result) edited {
 	if len(res.Cleaned) > 0 {
 		out.Message += " Invisible characters were taken out first, see cleaned."
 	}
+	if out.Masked = keptBack(res); out.Masked != "" {
+		out.Message += " It reads like an attack (" + out.Masked + "), so prompts show a mask in its place; a person can lift that with hermes-mcp memory add --unscanned."
+	}
 	for _, c := range res.Conflicts {
 		out.Conflicts = append(out.Conflicts, conflict{c.Entry.Shown, stamp(c.Entry.UpdatedAt), string(c.Kind)})
 	}
@@ -319,6 +324,17 @@ func (m *memory) accepted(call edit, res memstore.Result) edited {
 		out.Note += " It is nearly full: when you next save here, shorten or merge entries in the same call."
 	}
 	return out
+}
+
+// keptBack is the rule for which something just written will not be shown, where
+// the configuration lets it in.
+func keptBack(res memstore.Result) string {
+	for _, e := range res.State.Entries {
+		if e.Blocked != "" && slices.ContainsFunc(res.Changes, func(c memstore.Change) bool { return c.New == e.Text }) {
+			return e.Blocked
+		}
+	}
+	return ""
 }
 
 // began is the snapshot of the caller's session, nil when it is not known. It

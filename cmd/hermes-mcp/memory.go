@@ -53,11 +53,11 @@ func (a *app) memoryCommand() *cobra.Command {
 		sub.Flags().IntVar(&limit, "limit", limit, "how many, 0 for all")
 	}
 	c.AddCommand(
-		m.sub("add TEXT", "Remember a fact", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
-			return m.edit(ctx, map[string]string{"action": "add", "content": args[0], "source": "user_explicit", "confidence": "confirmed"})
+		m.writing("add TEXT", "Remember a fact", cobra.ExactArgs(1), func(args []string) memstore.Op {
+			return memstore.Op{Action: memstore.Add, Content: args[0]}
 		}),
-		m.sub("replace OLD NEW", "Replace the entry that holds OLD", cobra.ExactArgs(2), func(ctx context.Context, args []string) error {
-			return m.edit(ctx, map[string]string{"action": "replace", "old_text": args[0], "content": args[1], "source": "user_explicit", "confidence": "confirmed"})
+		m.writing("replace OLD NEW", "Replace the entry that holds OLD", cobra.ExactArgs(2), func(args []string) memstore.Op {
+			return memstore.Op{Action: memstore.Replace, OldText: args[0], Content: args[1]}
 		}),
 		m.sub("remove OLD", "Remove the entry that holds OLD", cobra.ExactArgs(1), func(ctx context.Context, args []string) error {
 			return m.edit(ctx, map[string]string{"action": "remove", "old_text": args[0]})
@@ -95,6 +95,7 @@ type memoryResult struct {
 	Error     string   `json:"error"`
 	Usage     string   `json:"usage"`
 	Message   string   `json:"message"`
+	Masked    string   `json:"masked"`
 	Removed   string   `json:"removed_entry"`
 	Replaced  string   `json:"replaced_entry"`
 	Path      string   `json:"path"`
@@ -196,6 +197,9 @@ func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
 		return nil
 	}
 	fmt.Fprintf(m.out, "saved; %s\n", r.Usage)
+	if r.Masked != "" {
+		fmt.Fprintf(m.out, "masked in prompts, for it breaks the rule %s; add it again with --unscanned to show it\n", r.Masked)
+	}
 	for _, c := range r.Conflicts {
 		fmt.Fprintf(m.out, "contradicts: %s (%.10s); both are kept: replace or remove one\n", c.Entry, c.Updated)
 	}
