@@ -73,18 +73,17 @@ func New(p Parts) *server.MCPServer {
 			r.Instructions = p.Instructions(ctx, name)
 		})
 	}
-	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, m *mcp.ReadResourceRequest) {
-		wire.NoteAsked(ctx, m.Params.URI)
+	wire.Watch(hooks)
+	hooks.AddBeforeReadResource(func(_ context.Context, _ any, m *mcp.ReadResourceRequest) {
 		m.Params.URI = escapeURI(m.Params.URI)
 	})
-	hooks.AddOnError(func(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
-		switch {
-		case errors.Is(err, server.ErrResourceNotFound):
-			wire.NoteNotFound(ctx)
-		case errors.Is(err, wire.ErrEngine) && p.Bug != nil:
-			p.Bug(string(method), err)
-		}
-	})
+	if p.Bug != nil {
+		hooks.AddOnError(func(_ context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
+			if errors.Is(err, wire.ErrEngine) {
+				p.Bug(string(method), err)
+			}
+		})
+	}
 	options := []server.ServerOption{
 		server.WithTitle("Hermes memory"),
 		server.WithDescription("Curated memory and the archive of every past session"),

@@ -147,31 +147,31 @@ type (
 	}
 )
 
-// WithNotFound returns a context for one request, and what NoteNotFound will
-// tell of it.
+// WithNotFound returns a context for one request, and what Watch will tell
+// of it.
 func WithNotFound(ctx context.Context) (context.Context, *NotFound) {
 	n := &NotFound{}
 	return context.WithValue(ctx, notFoundKey{}, n), n
 }
 
-// NoteAsked records the address that the client asked for, as it wrote it.
-func NoteAsked(ctx context.Context, uri string) {
-	if n, ok := ctx.Value(notFoundKey{}).(*NotFound); ok {
-		n.uri = uri
-	}
-}
-
-// NoteNotFound records that there is nothing at the address, and the code that
-// the client's protocol version has for it.
-func NoteNotFound(ctx context.Context) {
-	n, ok := ctx.Value(notFoundKey{}).(*NotFound)
-	if !ok {
-		return
-	}
-	n.code = mcp.RESOURCE_NOT_FOUND
-	if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
-		n.code = mcp.INVALID_PARAMS
-	}
+// Watch has the NotFound of every request filled in. Hooks that change the
+// address of a resource are added after it.
+func Watch(hooks *server.Hooks) {
+	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, m *mcp.ReadResourceRequest) {
+		if n, ok := ctx.Value(notFoundKey{}).(*NotFound); ok {
+			n.uri = m.Params.URI
+		}
+	})
+	hooks.AddOnError(func(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+		n, ok := ctx.Value(notFoundKey{}).(*NotFound)
+		if !ok || !errors.Is(err, server.ErrResourceNotFound) {
+			return
+		}
+		n.code = mcp.RESOURCE_NOT_FOUND
+		if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
+			n.code = mcp.INVALID_PARAMS
+		}
+	})
 }
 
 // Correct makes an error say what was not found; any other stays as it is. It

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
 // What the scenarios look for, by the names and texts that they fix.
@@ -30,12 +32,14 @@ var (
 type shop struct{ *server.MCPServer }
 
 func fixtures() *server.MCPServer {
+	hooks := &server.Hooks{}
+	wire.Watch(hooks)
 	s := shop{server.NewMCPServer("hermes-mcp-fixtures", "1.0.0",
 		server.WithToolCapabilities(true),
 		server.WithResourceCapabilities(true, true),
 		server.WithPromptCapabilities(true),
 		server.WithCompletions(), server.WithLogging(), server.WithElicitation(),
-		server.WithCacheHints(0, mcp.CacheScopePrivate))}
+		server.WithHooks(hooks), server.WithCacheHints(0, mcp.CacheScopePrivate))}
 	s.EnableSampling()
 	s.answers()
 	s.notices()
