@@ -92,17 +92,21 @@ func (m *memoryRun) sub(use, short string, args cobra.PositionalArgs, do func(ct
 
 // A memoryResult is what of the tool's result is shown to a person.
 type memoryResult struct {
-	Error     string   `json:"error"`
-	Usage     string   `json:"usage"`
-	Message   string   `json:"message"`
-	Masked    string   `json:"masked"`
-	Removed   string   `json:"removed_entry"`
-	Replaced  string   `json:"replaced_entry"`
-	Path      string   `json:"path"`
-	Chars     int      `json:"chars"`
-	Limit     int      `json:"limit"`
-	Current   []string `json:"current_entries"` // of a failure
-	Matches   []string `json:"matches"`
+	Error    string   `json:"error"`
+	Usage    string   `json:"usage"`
+	Message  string   `json:"message"`
+	Masked   string   `json:"masked"`
+	Removed  string   `json:"removed_entry"`
+	Replaced string   `json:"replaced_entry"`
+	Path     string   `json:"path"`
+	Chars    int      `json:"chars"`
+	Limit    int      `json:"limit"`
+	Current  []string `json:"current_entries"` // of a failure
+	Matches  []string `json:"matches"`
+	Room     []struct {
+		Entry string `json:"entry"`
+		Frees int    `json:"frees"`
+	} `json:"room"`
 	Conflicts []struct {
 		Entry   string `json:"entry"`
 		Updated string `json:"updated_at"`
@@ -174,8 +178,12 @@ func (m *memoryRun) tool(ctx context.Context, args map[string]string) (memoryRes
 		return r, fmt.Errorf("result of the memory tool: %w", err)
 	}
 	if failed {
+		frees := map[string]string{}
+		for _, one := range r.Room {
+			frees[one.Entry] = fmt.Sprintf(" (removing it frees %d)", one.Frees)
+		}
 		for _, text := range append(r.Current, r.Matches...) {
-			fmt.Fprintf(m.err, "- %s\n", text)
+			fmt.Fprintf(m.err, "- %s%s\n", text, frees[text])
 		}
 		return r, errors.New(r.Error)
 	}
