@@ -30,6 +30,7 @@ type app struct {
 	sessionKey                         string // of a gateway's chat
 	user                               string // who is served, "" for whose home it is
 	settingFlags                       map[string]*string
+	given                              map[string]string // the settings that flags gave
 
 	home     settings.Home
 	config   settings.Config
@@ -38,6 +39,7 @@ type app struct {
 	log      zerolog.Logger // says nothing until openLog
 	logFile  *os.File
 	hooking  bool
+	profiles map[string]*app // other homes that this run serves
 }
 
 // bind declares the flags that every command has.
@@ -75,13 +77,13 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	if err := checkUser(a.user); err != nil {
 		return failure{codeUsage, err}
 	}
-	given := map[string]string{}
+	a.given = map[string]string{}
 	for name, value := range a.settingFlags {
 		if cmd.Flags().Changed(name) {
-			given[name] = *value
+			a.given[name] = *value
 		}
 	}
-	a.config, a.problems = settings.Load(a.home.Path, given, a.env)
+	a.config, a.problems = settings.Load(a.home.Path, a.given, a.env)
 	for _, p := range a.problems {
 		if !lenient && !p.Foreign {
 			return failure{codeUsage, errors.New(p.String())}
@@ -111,6 +113,11 @@ func (a *app) makeHome() error {
 
 // close ends what the run had open.
 func (a *app) close() {
+	for name, one := range a.profiles {
+		if err := one.archive.close(); err != nil {
+			a.log.Error().Err(err).Str("profile", name).Msg("close archive")
+		}
+	}
 	if err := a.archive.close(); err != nil {
 		a.log.Error().Err(err).Msg("close archive")
 	}

@@ -188,3 +188,58 @@ func TestEachTokenOpensWhatIsItsUsers(t *testing.T) {
 		t.Errorf("a bad token: %d %s", code, stderr.String())
 	}
 }
+
+func TestATokenMayOpenAnotherProfileOrReadOnly(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	reader, work := strings.Repeat("r", 40), strings.Repeat("w", 40)
+	for _, dir := range []string{"mcp", filepath.Join("profiles", "work")} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tokens := filepath.Join(home, "mcp", "tokens.yaml")
+	if err := os.WriteFile(tokens, []byte("- {token: "+reader+", read_only: true}\n- {token: "+work+", profile: work}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startSite(t, home, "--transport", "http")
+	owner := s.token
+	as := func(token, args string) string {
+		s.token = token
+		status, session, body := s.post("", hello)
+		if status != http.StatusOK {
+			t.Fatalf("initialize: %d %s", status, body)
+		}
+		return s.call(session, "memory", args)
+	}
+	as(owner, `{"action":"add","content":"of the home"}`)
+	as(work, `{"action":"add","content":"of the work"}`)
+	if got := as(reader, `{"action":"add","content":"of a guest"}`); !strings.Contains(got, "read_only") {
+		t.Errorf("a reader writes: %s", got)
+	}
+	for token, want := range map[string]string{owner: "of the home", reader: "of the home", work: "of the work"} {
+		got := as(token, `{}`)
+		if !strings.Contains(got, want) || strings.Count(got, `"text":"of `) != 1 {
+			t.Errorf("%.3s… sees %s", token, got)
+		}
+	}
+	s.end()
+	if text, err := os.ReadFile(filepath.Join(home, "profiles", "work", "memories", "MEMORY.md")); err != nil || string(text) != "of the work" {
+		t.Errorf("the profile's memory: %q %v", text, err)
+	}
+
+	for name, list := range map[string]string{
+		"a key that is misspelt":     "- {token: " + work + ", readonly: true}",
+		"the home's own token":       "- {token: " + owner + ", read_only: true}",
+		"a token twice":              "- {token: " + work + "}\n- {token: " + work + ", read_only: true}",
+		"a profile that is not made": "- {token: " + work + ", profile: nobody}",
+		"a profile that is a path":   "- {token: " + work + ", profile: ../x}",
+	} {
+		if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		if code := run(t.Context(), []string{"serve", "--home", home, "--addr", "127.0.0.1:0", "--transport", "http"}, strings.NewReader(""), io.Discard, &stderr); code != 1 || !strings.Contains(stderr.String(), "tokens.yaml") {
+			t.Errorf("%s: %d %s", name, code, stderr.String())
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 				return errors.Join(err, ln.Close())
 			}
 		}
-		grants, err := a.grants(ctx, how)
+		grants, err := a.grants(ctx, token, how)
 		if err != nil {
 			return errors.Join(err, ln.Close())
 		}

@@ -2,18 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/serve"
-	"github.com/hermes-mcp/hermes-mcp/serve/web"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -96,39 +90,4 @@ func (a *app) chatKey(meta map[string]any) string {
 		Namespace: field("namespace"), Platform: field("platform"), Type: field("chat_type"), ChatID: field("chat_id"),
 		ThreadID: field("thread_id"), UserID: field("user_id"), UserIDAlt: field("user_id_alt"),
 	}.Key(a.config.GroupPerUser, a.config.ThreadPerUser)
-}
-
-// grants are what the tokens in mcp/tokens.yaml open: a list of {user, token}.
-// A file that is there and cannot be understood lets nobody in.
-func (a *app) grants(ctx context.Context, how serving) ([]web.Grant, error) {
-	path := a.home.MCP("tokens.yaml")
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("tokens: %w", err)
-	}
-	var list []struct {
-		User  string `yaml:"user"`
-		Token string `yaml:"token"`
-	}
-	if err := yaml.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("%s is no list of user and token: %w", path, err)
-	}
-	var all []web.Grant
-	tokens := map[string]bool{}
-	for i, t := range list {
-		if t.User == "" || checkUser(t.User) != nil || len(t.Token) < 32 || tokens[t.Token] {
-			return nil, fmt.Errorf("%s, item %d: a token needs a user with a plain name, and at least 32 characters that no other has", path, i+1)
-		}
-		tokens[t.Token] = true
-		how.user = t.User
-		srv, err := a.server(ctx, how)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, web.Grant{Name: fmt.Sprintf("user %s, token %d", t.User, i+1), Token: t.Token, Server: srv})
-	}
-	return all, nil
 }

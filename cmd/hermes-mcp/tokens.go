@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/serve/web"
+)
+
+// A tokenEntry is one item of mcp/tokens.yaml.
+type tokenEntry struct {
+	Token    string `yaml:"token"`
+	User     string `yaml:"user"`      // who is served; "" is whose home it is
+	Profile  string `yaml:"profile"`   // whose home is served; "" is that of the run
+	ReadOnly bool   `yaml:"read_only"` // edits are refused
+}
+
+// grants are what the tokens in mcp/tokens.yaml open beside the home's own. A
+// file that is there and cannot be understood lets nobody in.
+func (a *app) grants(ctx context.Context, home string, how serving) ([]web.Grant, error) {
+	path := a.home.MCP("tokens.yaml")
+	list, err := readTokens(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []web.Grant
+	tokens := map[string]bool{home: true}
+	for i, t := range list {
+		if checkUser(t.User) != nil || len(t.Token) < 32 || tokens[t.Token] {
+			return nil, fmt.Errorf("%s, item %d: a token has at least 32 characters and is no other's; a user has a plain name", path, i+1)
+		}
+		tokens[t.Token] = true
+		of, err := a.inProfile(t.Profile)
+		if err != nil {
+			return nil, fmt.Errorf("%s, item %d: %w", path, i+1, err)
+		}
+		own := how
+		own.user = t.User
+		own.readOnly = how.readOnly || t.ReadOnly
+		if of != a {
+			own.pending = nil // nothing here ingests for another home
+		}
+		srv, err := of.server(ctx, own)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, web.Grant{Name: fmt.Sprintf("token %d", i+1), Token: t.Token, Server: srv})
+	}
+	return all, nil
+}
+
+func readTokens(path string) ([]tokenEntry, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tokens: %w", err)
+	}
+	var list []tokenEntry
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	d.KnownFields(true) // a misspelt read_only must not open more than was meant
+	if err := d.Decode(&list); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s is no list of token, user, profile and read_only: %w", path, err)
+	}
+	return list, nil
+}
+
+// inProfile is this run in the home of a profile, with what is configured
+// there. It is closed with this one.
+func (a *app) inProfile(name string) (*app, error) {
+	if name == "" || name == a.home.Profile {
+		return a, nil
+	}
+	if one := a.profiles[name]; one != nil {
+		return one, nil
+	}
+	root := a.home.Path
+	if a.home.Profile != "" {
+		root = filepath.Dir(filepath.Dir(root))
+	}
+	home, err := settings.Machine{}.Find(root, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(home.Path); err != nil {
+		return nil, fmt.Errorf("profile %q: %w", name, err)
+	}
+	one := &app{in: a.in, out: a.out, err: a.err, env: a.env, home: home, log: a.log, logFile: a.logFile, settingFlags: a.settingFlags, given: a.given}
+	one.config, one.problems = settings.Load(home.Path, a.given, a.env)
+	for _, p := range one.problems {
+		fmt.Fprintf(a.err, "hermes-mcp: profile %s: %s (ignored)\n", name, p)
+	}
+	one.archive.path, one.archive.mask = home.MCP("archive.db"), one.config.RedactArchive
+	if a.profiles == nil {
+		a.profiles = map[string]*app{}
+	}
+	a.profiles[name] = one
+	return one, nil
+}
