@@ -114,12 +114,18 @@ const recalls = 5
 func recalled(ctx context.Context, db *transcript.DB, topic string) (string, error) {
 	show := plain.Filter{Redact: true}
 	var b strings.Builder
+	label := func(texts ...string) string {
+		if flag := plain.Flag(texts...); flag != "" {
+			return " [flagged: " + flag + "]"
+		}
+		return ""
+	}
 	list := func(s transcript.Session) {
 		fmt.Fprintf(&b, "\n- %s, %s, session_id %s", stamp(s.LastActive), show.Line(s.Title, 120), s.ID)
 		if s.Project != "" {
 			fmt.Fprintf(&b, ", project %s", show.Line(s.Project, 120))
 		}
-		b.WriteString("\n")
+		b.WriteString(label(s.Title, s.Project) + "\n")
 	}
 	if topic == "" {
 		all, err := db.Recent(ctx, transcript.Query{Limit: recalls})
@@ -128,7 +134,8 @@ func recalled(ctx context.Context, db *transcript.DB, topic string) (string, err
 		}
 		for _, s := range all {
 			list(s)
-			fmt.Fprintf(&b, "  %s\n", show.Line(s.Preview, 240))
+			preview := show.Line(s.Preview, 240)
+			fmt.Fprintf(&b, "  %s%s\n", preview, label(preview))
 		}
 	} else {
 		ans, err := db.Search(ctx, transcript.Query{Text: topic, Limit: recalls})
@@ -142,7 +149,8 @@ func recalled(ctx context.Context, db *transcript.DB, topic string) (string, err
 				if err != nil {
 					return "", fmt.Errorf("load a match: %w", err)
 				}
-				fmt.Fprintf(&b, "  %s, message %d: %s\n", m.Role, m.MessageID, show.Snippet(m.Snippet, whole[0].Content, 300))
+				snippet := show.Snippet(m.Snippet, whole[0].Content, 300)
+				fmt.Fprintf(&b, "  %s, message %d: %s%s\n", m.Role, m.MessageID, snippet, label(snippet))
 			}
 		}
 	}

@@ -113,6 +113,7 @@ func (s *search) entry(h transcript.Hit, m *material) *hit {
 		best := h.Matches[0]
 		out.MatchedRole, out.MatchID = string(best.Role), messageID(best.MessageID)
 		out.Snippet = m.snippet
+		out.flag(out.Snippet)
 	}
 	return out
 }

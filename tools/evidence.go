@@ -33,6 +33,29 @@ func (s *search) showEvidence(h *hit, m *material, k ask, p *purse, room int, fa
 	for cost(h.evidence) > room && h.evidence.drop() {
 	}
 	p.left -= cost(h.evidence)
+	before := len(h.Flagged)
+	h.flag(h.evidence.texts()...)
+	p.left -= len(h.Flagged) - before
+}
+
+// texts are all the texts of e.
+func (e evidence) texts() []string {
+	var all []string
+	for _, lines := range [][]digest.Line{e.Lines, e.Decisions, e.URLs, e.Open} {
+		for _, l := range lines {
+			all = append(all, l.Text)
+		}
+	}
+	for _, c := range e.Commands {
+		all = append(all, c.Command)
+	}
+	for _, f := range e.Files {
+		all = append(all, f.Path)
+	}
+	for _, p := range e.Errors {
+		all = append(all, p.Error, p.Fix)
+	}
+	return all
 }
 
 // drop takes away the least telling piece; false when there is none.

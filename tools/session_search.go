@@ -138,15 +138,27 @@ type about struct {
 	MessageCount int                 `json:"message_count"`
 	Relation     transcript.Relation `json:"relation,omitempty"`
 	ParentID     string              `json:"parent_session_id,omitempty"`
+	// Flagged says that something of the session that is shown beside its
+	// messages reads like an attack: title, snippet, digest, summary.
+	Flagged string `json:"flagged,omitempty"`
+}
+
+// flag labels what is said of a session, once.
+func (a *about) flag(texts ...string) {
+	if a.Flagged == "" {
+		a.Flagged = plain.Flag(texts...)
+	}
 }
 
 func (s *search) about(t transcript.Session) about {
-	return about{
+	out := about{
 		SessionID: t.ID, Link: "hermes://session/" + t.ID, Source: t.Source(),
 		Title: s.Line(t.Title, 120), Project: s.Line(t.Project, 120), Model: s.Line(t.Model, 60),
 		When: stamp(t.StartedAt), LastActive: stamp(t.LastActive), MessageCount: t.Messages,
 		Relation: t.Relation, ParentID: t.ParentID,
 	}
+	out.flag(out.Title, out.Project, out.Model)
+	return out
 }
 
 // recents is the answer of browse: no query, no model.
@@ -172,7 +184,9 @@ func (s *search) browse(ctx context.Context, db *transcript.DB, k ask, end tail)
 	all = all[min(k.offset, len(all)):]
 	out := recents{Success: true, Mode: browse, Results: []recent{}, tail: end}
 	for _, t := range all[:min(k.limit, len(all))] {
-		out.Results = append(out.Results, recent{s.about(t), s.Line(t.Preview, 200)})
+		r := recent{s.about(t), s.Line(t.Preview, 200)}
+		r.flag(r.Preview)
+		out.Results = append(out.Results, r)
 	}
 	if len(out.Results) == 0 {
 		out.add(nothingHere)

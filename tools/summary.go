@@ -83,6 +83,7 @@ func (s *search) summarize(ctx context.Context, db *transcript.DB, k ask, f *fou
 		}
 		m.Text = s.Text(m.Text)
 		f.Results[i].Summary = &m
+		f.Results[i].flag(m.Text)
 		some = true
 	}
 	if some {

@@ -22,6 +22,7 @@ type view struct {
 	Failed    bool            `json:"failed,omitempty"`
 	Content   string          `json:"content,omitempty"`
 	ToolCalls []string        `json:"tool_calls,omitempty"`
+	Flagged   string          `json:"flagged,omitempty"` // of what is shown that reads like an attack: why
 	// Of a content that was cut: its whole length, and where the rest of it
 	// begins (as offset, with around_message_id).
 	Cut      bool `json:"content_truncated,omitempty"`
@@ -66,6 +67,7 @@ func (v viewer) message(m transcript.Message, text string, offset, room int) vie
 	} else {
 		out.Content, out.Rest = piece(text, offset, room)
 	}
+	out.Flagged = plain.Flag(append(out.ToolCalls, out.Content)...)
 	if out.Rest > 0 || offset > 0 {
 		out.Cut, out.Original = true, utf8.RuneCountInString(text)
 	}

@@ -142,6 +142,7 @@ type envelope struct {
 		LastActive string `json:"last_active"`
 		Preview    string `json:"preview"`
 		Snippet    string `json:"snippet"`
+		Flagged    string `json:"flagged"`
 		MessageID  any    `json:"match_message_id"`
 	} `json:"results"`
 	Messages []struct {
@@ -149,6 +150,7 @@ type envelope struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
 		When    string `json:"when"`
+		Flagged string `json:"flagged"`
 	} `json:"messages"`
 	Before int `json:"messages_before"`
 	After  int `json:"messages_after"`
@@ -174,12 +176,19 @@ func (l *lookup) print(found envelope) {
 		if text != "" {
 			fmt.Fprintf(l.out, "  %s\n", strings.Join(strings.Fields(text), " "))
 		}
+		if r.Flagged != "" {
+			fmt.Fprintf(l.out, "  flagged: %s\n", r.Flagged)
+		}
 		if r.MessageID != nil {
 			fmt.Fprintf(l.out, "  hermes-mcp show %s %v\n", r.SessionID, r.MessageID)
 		}
 	}
 	for _, m := range found.Messages {
-		fmt.Fprintf(l.out, "[%v] %s %s\n%s\n\n", m.ID, m.Role, m.When, m.Content)
+		fmt.Fprintf(l.out, "[%v] %s %s\n%s\n", m.ID, m.Role, m.When, m.Content)
+		if m.Flagged != "" {
+			fmt.Fprintf(l.out, "[flagged: %s]\n", m.Flagged)
+		}
+		fmt.Fprintln(l.out)
 	}
 	if found.Before+found.After > 0 {
 		fmt.Fprintf(l.out, "%d messages before, %d after\n", found.Before, found.After)

@@ -58,7 +58,7 @@ const markOpen, markClose = ">>>", "<<<"
 // recognised in it, so whole is the message that it stands in ("" when not
 // known): where that holds a secret, its masked beginning is shown instead.
 func (f Filter) Snippet(s, whole string, n int) string {
-	unmarked := strings.NewReplacer(markOpen, "", markClose, "").Replace(s)
+	unmarked := unmark.Replace(s)
 	switch {
 	case f.Holds(whole):
 		return f.Line(whole, n)
