@@ -40,7 +40,7 @@ func Instructions(snap memstore.Snapshot, inject Inject, client string, hooked b
 		switch {
 		case strings.HasPrefix(client, "hermes"):
 			inject = InjectOff // it puts the same files into the prompt itself
-		case claude && hooked:
+		case hooked:
 			inject = InjectHook
 		default:
 			inject = InjectInstructions

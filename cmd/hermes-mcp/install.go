@@ -18,6 +18,7 @@ import (
 // An install is one run of install or uninstall.
 type install struct {
 	hooks, dryRun, noArchive, all bool
+	asked                         bool // --hooks was given: for other agents than Claude Code they are no matter of course
 	scope                         string
 }
 
@@ -33,6 +34,7 @@ Clients: ` + strings.Join(clients.Names(), ", ") + ".",
 		Example: "  hermes-mcp install claude-code\n  hermes-mcp install --all --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error {
+				how.asked = cmd.Flags().Changed("hooks")
 				chosen, err := a.chosen(args, how)
 				if err != nil {
 					return err
@@ -43,7 +45,7 @@ Clients: ` + strings.Join(clients.Names(), ", ") + ".",
 		ValidArgs: clients.Names(),
 	}
 	how.bind(c)
-	c.Flags().BoolVar(&how.hooks, "hooks", true, "in Claude Code also show the memory at the start of each session, by a hook")
+	c.Flags().BoolVar(&how.hooks, "hooks", true, "also have the agent run our hook at its events: Claude Code in any case, Codex and Gemini CLI when this is given")
 	c.Flags().BoolVar(&how.noArchive, "no-archive", false, "let the server archive nothing by itself")
 	return c
 }
@@ -168,6 +170,15 @@ func (a *app) installOne(ctx context.Context, c clients.Client, server clients.S
 			return err
 		}
 	}
+	next := c.Next
+	if h, ok := clients.HooksOf(c.Name); ok && how.asked {
+		if err := a.agentHooks(h, server, how); err != nil {
+			return err
+		}
+		if how.hooks && h.Next != "" {
+			next += ", and " + h.Next
+		}
+	}
 	if how.dryRun {
 		return nil
 	}
@@ -180,7 +191,7 @@ func (a *app) installOne(ctx context.Context, c clients.Client, server clients.S
 		return fmt.Errorf("the server was written down but does not answer (%s): %w", written, err)
 	}
 	fmt.Fprintf(a.out, "  asked it: hermes-mcp %s answers, memory can be read\n", answered)
-	fmt.Fprintf(a.out, "  now you: %s\n", c.Next)
+	fmt.Fprintf(a.out, "  now you: %s\n", next)
 	return nil
 }
 
@@ -225,10 +236,27 @@ func (a *app) setHook(server clients.Server, how install) error {
 	change, what := clients.DropHook, "hook left out"
 	if how.hooks {
 		hook := clients.CommandLine(append([]string{server.Command, "hook"}, a.serveArgs()[1:]...)...)
-		what = "SessionStart runs " + hook
+		what = "hooks run " + hook
 		change = func(path string, dry bool) (configfile.Outcome, error) { return clients.SetHook(path, hook, dry) }
 	}
 	out, err := change(clients.ClaudeCodeSettings(a.clientPlace()), how.dryRun)
+	if err != nil {
+		return err
+	}
+	a.tell(out, what, how.dryRun)
+	return nil
+}
+
+// agentHooks writes the hooks of another agent than Claude Code, or takes them
+// out.
+func (a *app) agentHooks(h clients.AgentHooks, server clients.Server, how install) error {
+	change, what := h.Drop, "hooks left out"
+	if how.hooks {
+		hook := clients.CommandLine(append([]string{server.Command, "hook", "--source", h.Source}, a.serveArgs()[1:]...)...)
+		what = "hooks run " + hook
+		change = func(path string, dry bool) (configfile.Outcome, error) { return h.Set(path, hook, dry) }
+	}
+	out, err := change(h.File(a.clientPlace()), how.dryRun)
 	if err != nil {
 		return err
 	}
@@ -278,6 +306,10 @@ func (a *app) explain(ctx context.Context, how install) {
 	if len(none) > 0 {
 		fmt.Fprintf(a.out, "archive: nothing here yet of %s; it will be archived when there is\n", strings.Join(none, ", "))
 	}
+	if seen := a.endpoints(); seen != "" {
+		fmt.Fprintf(a.out, "endpoints: %s will be sent pieces of sessions, secrets masked, when a task of auxiliary in mcp/config.yaml is due\n", seen)
+		return
+	}
 	fmt.Fprintln(a.out, "endpoints: none; no model and no service sees your transcripts, nothing leaves this machine")
 }
 
@@ -288,6 +320,12 @@ func (a *app) uninstall(c clients.Client, how install) error {
 		return err
 	}
 	a.tell(out, "server "+clients.Key+" taken out", how.dryRun)
+	if h, ok := clients.HooksOf(c.Name); ok {
+		if out, err = h.Drop(h.File(a.clientPlace()), how.dryRun); err != nil {
+			return err
+		}
+		a.tell(out, "hooks taken out", how.dryRun)
+	}
 	if c.Name != "claude-code" {
 		return nil
 	}

@@ -165,9 +165,15 @@ const (
 	originCLI  = "cli"
 )
 
-// hooked tells whether our SessionStart hook is installed for the client.
+// hooked tells whether our SessionStart hook is installed for the client, which
+// says who it is in its own words.
 func (a *app) hooked(client string) bool {
-	return strings.HasPrefix(client, "claude-code") && a.hookFile() != ""
+	if strings.HasPrefix(client, "claude-code") {
+		return a.hookFile() != ""
+	}
+	name, _, _ := strings.Cut(client, "-")
+	h, ok := clients.HooksOf(name)
+	return ok && clients.Hooked(h.File(a.clientPlace())) != ""
 }
 
 // hookFile is the settings file of Claude Code that has our hook, or "".

@@ -20,42 +20,63 @@ type hookCommand struct {
 	Timeout int    `json:"timeout,omitempty"` // seconds
 }
 
-// SetHook makes Claude Code run command at the start of every session. A hook
-// of an earlier install is replaced, for two would tell everything twice.
-func SetHook(path, command string, dry bool) (configfile.Outcome, error) {
-	return configfile.Edit(path, configfile.ParseJSON, dry, func(d *configfile.JSONDocument) error {
-		found, err := ourHooks(d)
-		if err != nil {
-			return err
-		}
-		if len(found) == 1 && found[0].command == command {
-			return nil
-		}
-		if err := dropHooks(d); err != nil {
-			return err
-		}
-		return d.Add(hookGroup{
-			Matcher: "startup|resume|clear|compact",
-			Hooks:   []hookCommand{{Type: "command", Command: command, Timeout: 10}},
-		}, "hooks", sessionStart)
-	})
+// A HookEvent is one of Claude Code's events that our hook wants.
+type HookEvent struct {
+	Name    string
+	Matcher string // of the event's subject, "" for all
+}
+
+// HookEvents are those that our hook does something about: it shows the memory,
+// reminds, denies an edit by a subagent, and hands over what is to be looked at
+// once more.
+var HookEvents = []HookEvent{
+	{sessionStart, "startup|resume|clear|compact"},
+	{"UserPromptSubmit", ""},
+	{"PreToolUse", "mcp__(plugin_.+_)?" + Key + "__memory"},
+	{"Stop", ""},
+	{"SubagentStop", ""},
+	{"PreCompact", ""},
+	{"SessionEnd", ""},
 }
 
 const sessionStart = "SessionStart"
 
-// DropHook takes our hook out.
-func DropHook(path string, dry bool) (configfile.Outcome, error) {
-	return configfile.Edit(path, configfile.ParseJSON, dry, dropHooks)
+// hookSeconds is how long an agent waits for our hook before it goes on.
+const hookSeconds = 10
+
+// SetHook makes Claude Code run command at every one of HookEvents. A hook of
+// an earlier install is replaced, for two would tell everything twice.
+func SetHook(path, command string, dry bool) (configfile.Outcome, error) {
+	return configfile.Edit(path, configfile.ParseJSON, dry, func(d *configfile.JSONDocument) error {
+		for _, event := range HookEvents {
+			if err := setHook(d, event, hookCommand{Type: "command", Command: command, Timeout: hookSeconds}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// Hooked returns the command of our hook in the settings at path, "" when it is
+// DropHook takes our hook out of every event.
+func DropHook(path string, dry bool) (configfile.Outcome, error) {
+	return configfile.Edit(path, configfile.ParseJSON, dry, func(d *configfile.JSONDocument) error {
+		for _, event := range HookEvents {
+			if err := dropHooks(d, event.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Hooked returns the command of our SessionStart hook in the settings at path, "" when it is
 // not there or the file cannot be read.
 func Hooked(path string) string {
 	d, err := configfile.Read(path, configfile.ParseJSON)
 	if err != nil {
 		return ""
 	}
-	found, err := ourHooks(d)
+	found, err := ourHooks(d, sessionStart)
 	if err != nil || len(found) == 0 {
 		return ""
 	}
@@ -69,9 +90,9 @@ type place struct {
 	command     string
 }
 
-// ourHooks finds the hooks that run this program.
-func ourHooks(d *configfile.JSONDocument) ([]place, error) {
-	list, err := d.Lookup("hooks", sessionStart)
+// ourHooks finds the hooks of an event that run this program.
+func ourHooks(d *configfile.JSONDocument, event string) ([]place, error) {
+	list, err := d.Lookup("hooks", event)
 	if err != nil || list == nil {
 		return nil, err
 	}
@@ -85,7 +106,7 @@ func ourHooks(d *configfile.JSONDocument) ([]place, error) {
 		} `json:"hooks"`
 	}
 	if err := json.Unmarshal(text, &groups); err != nil {
-		return nil, fmt.Errorf("hooks.%s: %w: %w", sessionStart, configfile.ErrShape, err)
+		return nil, fmt.Errorf("hooks.%s: %w: %w", event, configfile.ErrShape, err)
 	}
 	var out []place
 	for i, g := range groups {
@@ -100,24 +121,24 @@ func ourHooks(d *configfile.JSONDocument) ([]place, error) {
 
 // dropHooks takes ours out from the last to the first, so that the places stay
 // right, and then the lists that are left empty.
-func dropHooks(d *configfile.JSONDocument) error {
-	found, err := ourHooks(d)
+func dropHooks(d *configfile.JSONDocument, event string) error {
+	found, err := ourHooks(d, event)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	// One at a time: a group that held two of ours is alone in the end.
 	p := found[len(found)-1]
 	if p.alone {
-		err = d.DropElement(p.group, "hooks", sessionStart)
+		err = d.DropElement(p.group, "hooks", event)
 	} else {
-		err = d.DropNested(p.group, "hooks", p.hook, "hooks", sessionStart)
+		err = d.DropNested(p.group, "hooks", p.hook, "hooks", event)
 	}
 	if err != nil {
 		return err
 	}
-	if d.Empty("hooks", sessionStart) {
-		_, err = d.Drop("hooks", sessionStart)
+	if d.Empty("hooks", event) {
+		_, err = d.Drop("hooks", event)
 		return err
 	}
-	return dropHooks(d)
+	return dropHooks(d, event)
 }

@@ -290,7 +290,7 @@ func TestOwnProgramsAreCalledAsTheyWantIt(t *testing.T) {
 }
 
 func TestOurHookStandsBesideOthersAndGoesAlone(t *testing.T) {
-	const other = "{\n    \"hooks\": {\n        \"SessionStart\": [\n            {\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}\n        ],\n        \"Stop\": []\n    },\n    \"model\": \"x\"\n}\n"
+	const other = "{\n    \"hooks\": {\n        \"SessionStart\": [\n            {\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}\n        ],\n        \"Notification\": []\n    },\n    \"model\": \"x\"\n}\n"
 	path := write(t, other, 0o600)
 	for _, command := range []string{"/old/hermes-mcp hook", "/new/hermes-mcp hook"} {
 		if _, err := SetHook(path, command, false); err != nil {
@@ -300,8 +300,8 @@ func TestOurHookStandsBesideOthersAndGoesAlone(t *testing.T) {
 			t.Errorf("hook is %q, want %q", got, command)
 		}
 	}
-	if n := strings.Count(read(t, path), "hermes-mcp hook"); n != 1 {
-		t.Errorf("%d of our hooks, want 1", n)
+	if n := strings.Count(read(t, path), "hermes-mcp hook"); n != len(HookEvents) {
+		t.Errorf("%d of our hooks, want one an event", n)
 	}
 	if _, err := DropHook(path, false); err != nil {
 		t.Fatal(err)
