@@ -46,10 +46,14 @@ func newBed(ctx context.Context, home string) (_ *bed, err error) {
 		return nil, closing(b, err)
 	}
 	b.store.MemoryLimit = 1 << 20
+	began, err := b.store.Snapshot(ctx) // once, as a session has it
+	if err != nil {
+		return nil, closing(b, err)
+	}
 	b.server = serve.New(serve.Parts{Name: "hermes-bench", Version: "0", Tools: []mcpserver.ServerTool{
 		tools.Memory(b.store, tools.MemoryOptions{
 			Caller:   func(context.Context) memstore.Caller { return memstore.Caller{Origin: "bench"} },
-			Snapshot: b.store.Snapshot,
+			Snapshot: func(context.Context) (memstore.Snapshot, error) { return began, nil },
 		}),
 		tools.SessionSearch(func(context.Context) (*transcript.DB, error) { return b.db, nil }, tools.SearchOptions{
 			Live:    func(context.Context) []string { return nil },
