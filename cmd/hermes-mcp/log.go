@@ -7,26 +7,29 @@ import (
 	"path/filepath"
 
 	"github.com/rs/zerolog"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
 // largestLog is where the log file is put aside as .old.
 const largestLog = 4 << 20
 
 // openLog starts the log in mcp/logs and, from warnings on, on stderr too. What
-// memory and transcripts hold is never logged above debug. HERMES_MCP_LOG names
+// memory and transcripts hold is never logged above debug, and secrets (an error
+// may quote one) never. HERMES_MCP_LOG names
 // the level of the file, info when unset.
 func (a *app) openLog(toStderr bool) {
 	var writers []io.Writer
 	if toStderr {
 		stderr := zerolog.ConsoleWriter{Out: a.err, NoColor: true, PartsExclude: []string{zerolog.TimestampFieldName}}
-		writers = append(writers, &zerolog.FilteredLevelWriter{Writer: zerolog.LevelWriterAdapter{Writer: stderr}, Level: zerolog.WarnLevel})
+		writers = append(writers, &zerolog.FilteredLevelWriter{Writer: zerolog.LevelWriterAdapter{Writer: redacting{stderr}}, Level: zerolog.WarnLevel})
 	}
 	file, err := logFile(a.home.MCP("logs"))
 	if err != nil {
 		fmt.Fprintln(a.err, "hermes-mcp: no log file:", err)
 	} else {
 		a.logFile = file
-		writers = append(writers, file)
+		writers = append(writers, redacting{file})
 	}
 	level, err := zerolog.ParseLevel(a.env("HERMES_MCP_LOG"))
 	if err != nil || level == zerolog.NoLevel {
@@ -46,4 +49,16 @@ func logFile(folder string) (*os.File, error) {
 		}
 	}
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+// redacting masks secrets in lines of the log.
+type redacting struct{ to io.Writer }
+
+// Write implements io.Writer. It counts what it was given, for the line that is
+// written may be shorter.
+func (r redacting) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(r.to, scanner.Redact(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
