@@ -75,6 +75,15 @@ func (f *frozen) snapshot(ctx context.Context) (memstore.Snapshot, error) {
 	return snap, err
 }
 
+// before is what an edit of that origin comes after: nothing when a person makes
+// it, which does not begin a session.
+func (f *frozen) before(origin string) func(ctx context.Context) (memstore.Snapshot, error) {
+	if origin == originCLI {
+		return nil
+	}
+	return f.snapshot
+}
+
 // A serving is how one server differs from another.
 type serving struct {
 	readOnly bool
@@ -115,7 +124,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		ReadOnly: how.readOnly,
 		Approval: a.config.WriteApproval && how.origin != originCLI, // a person needs nobody's yes
 		Enabled:  map[memstore.Target]bool{memstore.Memory: a.config.MemoryEnabled, memstore.User: a.config.UserEnabled},
-		Snapshot: frozen.snapshot,
+		Snapshot: frozen.before(how.origin),
 	}
 	search := tools.SearchOptions{
 		Live: func(ctx context.Context) []string { return how.who(ctx).Live },
