@@ -105,14 +105,15 @@ type staged struct {
 
 // A finding is what the scanner saw.
 type finding struct {
-	Rule  string `json:"rule"`
-	Match string `json:"match"`
+	Rule   string `json:"rule"`
+	Match  string `json:"match"`
+	Offset int    `json:"offset"` // of the content as given, in bytes
 }
 
 func findings(all []scanner.Finding) []finding {
 	var out []finding
 	for _, f := range all {
-		out = append(out, finding{f.Rule, f.Match})
+		out = append(out, finding{f.Rule, f.Match, f.Offset})
 	}
 	return out
 }
