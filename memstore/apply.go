@@ -240,6 +240,10 @@ func (s *Store) find(p place, doc document.Doc, op Op) (int, *OpError) {
 			hits = append(hits, i)
 		}
 	}
+	saved := "" // or a model that was refused adds it a second time
+	if op.Action == Replace && at(doc, op.Content) >= 0 {
+		saved = "; the new text is there already, so do not add it"
+	}
 	switch len(hits) {
 	case 1:
 		return hits[0], nil
@@ -248,12 +252,9 @@ func (s *Store) find(p place, doc document.Doc, op Op) (int, *OpError) {
 		if len(doc.Entries()) == 0 {
 			reason = "there is no entry at all"
 		}
-		if op.Action == Replace && at(doc, op.Content) >= 0 {
-			reason += "; the new text is there already, so nothing is left to do"
-		}
-		return 0, &OpError{Err: ErrNoMatch, Reason: reason}
+		return 0, &OpError{Err: ErrNoMatch, Reason: reason + saved}
 	}
-	e := &OpError{Err: ErrAmbiguous, Reason: fmt.Sprintf("%q is in %d different entries; give a longer piece of the one you mean", op.OldText, len(hits))}
+	e := &OpError{Err: ErrAmbiguous, Reason: fmt.Sprintf("%q is in %d different entries; give a longer piece of the one you mean", op.OldText, len(hits)) + saved}
 	for _, i := range hits {
 		e.Matches = append(e.Matches, doc.Entries()[i])
 	}

@@ -152,6 +152,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"remove without old_text", "a", []Op{remove("  ")}, ErrInvalid, func(e *OpError) bool { return e.Missing }},
 		{"replace without content", "a", []Op{replace("a", "")}, ErrInvalid, func(e *OpError) bool { return strings.Contains(e.Reason, "remove") }},
 		{"no match", "a", []Op{remove("zz")}, ErrNoMatch, nil},
+		{"several, when the new text is there already (#60089)", "old 1\n§\nold 2\n§\nnew", []Op{replace("old", "new")}, ErrAmbiguous, func(e *OpError) bool { return strings.Contains(e.Reason, "there already") && len(e.Matches) == 2 }},
 		{"no match, when the new text is there already (#60089)", "a\n§\nnew", []Op{replace("old", "new")}, ErrNoMatch, func(e *OpError) bool { return strings.Contains(e.Reason, "there already") }},
 		{"several matches", "go 1\n§\ngo 2\n§\nc", []Op{remove("go")}, ErrAmbiguous, func(e *OpError) bool { return slices.Equal(e.Matches, []string{"go 1", "go 2"}) }},
 		{"over the limit", full, []Op{add("0123456789")}, ErrFull, func(e *OpError) bool { return e.Over == 3 && e.Chars == 2203 && e.Op == 0 }},
