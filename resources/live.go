@@ -98,8 +98,17 @@ func origin(e memstore.Entry) string {
 	if e.Confidence != "" {
 		words = append(words, string(e.Confidence))
 	}
+	if !e.CreatedAt.IsZero() && day(e.CreatedAt) != day(e.UpdatedAt) {
+		words = append(words, "known since "+day(e.CreatedAt))
+	}
 	if e.ConfirmedAt.After(e.UpdatedAt) {
 		words = append(words, "confirmed again "+day(e.ConfirmedAt))
+	}
+	if e.Session != "" {
+		words = append(words, "session "+e.Session)
+	}
+	if len(e.Evidence) > 0 {
+		words = append(words, "evidence "+strings.Join(e.Evidence, " "))
 	}
 	return strings.Join(words, ", ")
 }
