@@ -53,7 +53,7 @@ var All = []Client{
 	{
 		Name: "claude-code", Title: "Claude Code", Program: "claude", Project: ".mcp.json",
 		File: ClaudeCodeServers, Section: mcpServers, Entry: stdio, Format: configfile.JSON, Add: claudeAdd,
-		Signs: func(p Place) []string { return []string{ClaudeCodeServers(p), ClaudeCodeSettings(p)} },
+		Signs: func(p Place) []string { return []string{ClaudeCodeServers(p), filepath.Dir(ClaudeCodeSettings(p))} },
 		Next:  "restart Claude Code, and allow the tools once when asked, or for good by \"mcp__" + Key + "\" in \"permissions\": {\"allow\": [...]} of its settings.json",
 	},
 	{

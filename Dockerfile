@@ -1,0 +1,23 @@
+# One memory for several clients, over HTTP:
+#   docker build -t hermes-mcp .
+#   docker run -p 127.0.0.1:7523:7523 -v ~/.hermes:/home/hermes/.hermes --user "$(id -u)" hermes-mcp
+# The bearer token is in ~/.hermes/mcp/token afterwards. The port is published
+# to this machine alone; beyond it put a proxy with TLS in front.
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /hermes-mcp ./cmd/hermes-mcp \
+ && mkdir -p /home/hermes/.hermes && chmod 777 /home/hermes /home/hermes/.hermes
+
+FROM scratch
+LABEL io.modelcontextprotocol.server.name="io.github.hermes-mcp/hermes-mcp"
+LABEL org.opencontainers.image.source="https://github.com/hermes-mcp/hermes-mcp"
+COPY --from=build /hermes-mcp /hermes-mcp
+COPY --from=build --chown=1000:1000 /home /home
+ENV HOME=/home/hermes
+USER 1000
+EXPOSE 7523
+ENTRYPOINT ["/hermes-mcp"]
+CMD ["serve", "--transport", "http", "--addr", "0.0.0.0:7523", "--behind-proxy"]
