@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ import (
 // ServeHTTP is the guard. In this order a request is refused: called by a name
 // that is not ours (403: a page that rebinds its own name), from an origin
 // that is not allowed (403, also with a good token), with a header twice that
-// must be there once (400), without a token that we know (401), with a body
+// must be there once (400), without a token that we know (401, unless it asks
+// where tokens come from), with a body
 // that is not JSON (415), too long (413) or not received in time (408).
 // Nothing of ours has been looked at until then.
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -45,11 +47,18 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	g := d.known(r.Header.Get("Authorization"))
+	if d.Authority != nil && r.Method == http.MethodGet && r.URL.Path == d.Authority.MetadataPath() {
+		d.introduce(w)
+		return
+	}
+	g := d.known(r)
 	if g == nil {
 		challenge := `Bearer realm="hermes-mcp"`
 		if r.Header.Get("Authorization") != "" {
 			challenge += `, error="invalid_token"`
+		}
+		if d.Authority != nil {
+			challenge += fmt.Sprintf(", resource_metadata=%q", d.Authority.MetadataURL())
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
 		refuse(w, http.StatusUnauthorized, "a bearer token is needed: the one in mcp/token of the server's home")
@@ -125,21 +134,43 @@ func (d *doors) ourOrigin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// known is the grant of a bearer token. Every grant is compared, each in
-// constant time.
-func (d *doors) known(authorization string) *grant {
-	scheme, token, _ := strings.Cut(authorization, " ")
+// known is the grant of a bearer token: one of ours, each of which is compared
+// in constant time, or one that the authorization server gave to a subject who
+// may come in.
+func (d *doors) known(r *http.Request) *grant {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return nil
 	}
-	given := digest("token", strings.TrimSpace(token))
+	token = strings.TrimSpace(token)
+	given := digest("token", token)
 	var found *grant
 	for _, g := range d.grants {
 		if subtle.ConstantTimeCompare(given, g.secret) == 1 {
 			found = g
 		}
 	}
-	return found
+	if found != nil || d.Authority == nil {
+		return found
+	}
+	subject, err := d.Authority.Check(r.Context(), token)
+	if err != nil {
+		d.log().Info("access token", "error", err)
+		return nil
+	}
+	for _, g := range d.grants {
+		if name, ok := d.Subjects[subject]; ok && g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+// introduce says where access tokens for this server come from.
+func (d *doors) introduce(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	// The client that hung up is not told.
+	_ = json.NewEncoder(w).Encode(d.Authority.Metadata())
 }
 
 // digest is a keyed digest, so that one made for one use means nothing in

@@ -28,6 +28,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/hermes-mcp/hermes-mcp/serve/web/oauth"
 	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
@@ -56,9 +57,14 @@ type HTTP struct {
 	// that a restart does not revive them. "" means they are forgotten with
 	// the process.
 	Ended string
-	Idle  time.Duration // silence after which a session's state is dropped; 30 min when 0
-	Max   int           // sessions with state at once; 1,000 when 0
-	Log   *slog.Logger  // of the protocol engine; discarded when nil
+	// Authority is an authorization server whose access tokens are taken too,
+	// and Subjects who may come in with one: the subject, and the Name of the
+	// Grant that it opens. May be nil.
+	Authority *oauth.Server
+	Subjects  map[string]string
+	Idle      time.Duration // silence after which a session's state is dropped; 30 min when 0
+	Max       int           // sessions with state at once; 1,000 when 0
+	Log       *slog.Logger  // of the protocol engine; discarded when nil
 }
 
 const (
@@ -156,6 +162,11 @@ func (h *HTTP) doors(ctx context.Context, addr net.Addr) (*doors, error) {
 	}
 	if most == 0 {
 		most = defaultMax
+	}
+	if h.Authority != nil {
+		if err := h.Authority.Valid(); err != nil {
+			return nil, err
+		}
 	}
 	past, err := openEnded(h.Ended)
 	if err != nil {
