@@ -182,13 +182,6 @@ func TestHandEditsThatKeepTheWordsAreNoLoss(t *testing.T) {
 	}
 }
 
-// A killed writer leaves its line and its temporary file; the next one marks
-// the edit as aborted.
-// killed leaves what a writer leaves that dies between journal and rename.
-// A text that a killed writer had replaced, and had no time to compare, is
-// rescued from its second name.
-// The journal's format is fixed: programs of years to come read it.
-// The cache spares a fresh process the journal, and may vanish or rot.
 // For any sequence of ops, hand edits and undos: what was acknowledged is in
 // the file or in the journal, and undo gives the bytes before.
 func TestAnySequence(t *testing.T) {
