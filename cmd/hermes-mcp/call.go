@@ -34,7 +34,7 @@ exit code is 1 when the tool says that it failed.`,
 					}
 				}
 				if !json.Valid(raw) {
-					return usage("the arguments are not JSON: %.60s", raw)
+					return usage("the arguments are not JSON: %.60s; they are one object, such as {\"action\":\"read\"}", raw)
 				}
 				return a.call(ctx, args[0], raw, readOnly)
 			})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -105,7 +106,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
 		return a.ingestOn(ctx)
 	}
 	if len(total.Unreadable) > 0 {
-		return failure{codePartly, fmt.Errorf("%d of %d files could not be read", len(total.Unreadable), total.Files)}
+		return failure{codePartly, fmt.Errorf("%d of %d files could not be read; the others are archived", len(total.Unreadable), total.Files)}
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keep
 		}
 	}
 	if len(byName) == 0 {
-		return nil, usage("no source %q; known are %v", only, names)
+		return nil, usage("no source %q; known are %s", only, strings.Join(names, ", "))
 	}
 	if len(paths) == 0 {
 		return a.inPlaces(ctx, byName)
@@ -138,7 +139,7 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keep
 		}
 		files = slices.DeleteFunc(files, func(f transcript.File) bool { return byName[f.Source] == nil })
 		if len(files) == 0 {
-			return nil, fmt.Errorf("%s: no sessions recognised there; known sources are %v", path, names)
+			return nil, fmt.Errorf("%s: no sessions recognised there; those are read of %s", path, strings.Join(names, ", "))
 		}
 		for name, src := range byName {
 			of := slices.DeleteFunc(slices.Clone(files), func(f transcript.File) bool { return f.Source != name })

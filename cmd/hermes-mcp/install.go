@@ -224,6 +224,10 @@ func (a *app) addServer(ctx context.Context, c clients.Client, file string, serv
 		return fmt.Errorf("%w; it was left as it is: mend it, or put in yourself what hermes-mcp print-config %s says", err, c.Name)
 	case errors.Is(err, configfile.ErrShape):
 		return fmt.Errorf("%w; it was left as it is: put in yourself what hermes-mcp print-config %s says", err, c.Name)
+	case errors.Is(err, configfile.ErrReadOnly):
+		return fmt.Errorf("%w; it was left as it is: make it writable, or put in yourself what hermes-mcp print-config %s says", err, c.Name)
+	case errors.Is(err, configfile.ErrRaced):
+		return fmt.Errorf("%w; it was left as that wrote it: close %s and try again", err, c.Title)
 	case err != nil:
 		return err
 	}

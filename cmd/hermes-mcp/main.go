@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	used, err := root.ExecuteContextC(ctx)
 	if a.hooking || isHook(args) {
 		// An agent takes exit 2 for a veto: a hook never fails, it logs.
 		if err != nil {
@@ -74,14 +75,29 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return 0
 	}
-	if err.Error() != "" {
-		fmt.Fprintln(stderr, "hermes-mcp:", err)
-	}
 	var f failure
 	if errors.As(err, &f) {
+		if err.Error() != "" {
+			fmt.Fprintln(stderr, "hermes-mcp:", err)
+		}
 		return f.code
 	}
-	return codeUsage // what cobra itself refuses is a wrong command line
+	// What cobra itself refuses is a wrong command line.
+	fmt.Fprintf(stderr, "hermes-mcp: %v\n%s", err, advice(used, args))
+	return codeUsage
+}
+
+// advice is what may have been meant by a command line that does not parse.
+func advice(used *cobra.Command, args []string) string {
+	if used.HasSubCommands() {
+		for _, word := range args {
+			if near := used.SuggestionsFor(word); len(near) > 0 && !strings.HasPrefix(word, "-") {
+				return fmt.Sprintf("did you mean %s?\n", strings.Join(near, " or "))
+			}
+		}
+		return fmt.Sprintf("%s --help lists the commands\n", used.CommandPath())
+	}
+	return fmt.Sprintf("usage: %s\n", used.UseLine())
 }
 
 // isHook tells whether a command line that may not even parse was a hook's.
@@ -93,8 +109,10 @@ func (a *app) root() *cobra.Command {
 		Use:           "hermes-mcp",
 		Short:         "Hermes Agent's memory for any MCP client",
 		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		Args:                       cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if isTerminal(a.in) {
 				fmt.Fprint(a.out, firstWords)

@@ -104,7 +104,7 @@ func (l *lookup) run(take func(args []string) error) func(*cobra.Command, []stri
 func (l *lookup) show(ctx context.Context) error {
 	raw, err := json.Marshal(l.args)
 	if err != nil {
-		return usage("limit and window are numbers")
+		return usage("--limit and --window are whole numbers")
 	}
 	result, failed, err := l.runTool(ctx, "session_search", raw, serving{origin: originCLI})
 	if err != nil {
@@ -121,6 +121,9 @@ func (l *lookup) show(ctx context.Context) error {
 	if err := json.Unmarshal(result, &found); err != nil {
 		return fmt.Errorf("result of session_search: %w", err)
 	}
+	if failed && found.Code == "not_found" && l.args["around_message_id"] == nil {
+		return fmt.Errorf("there is no session %q in the archive: hermes-mcp sessions lists the recent ones, hermes-mcp search QUERY finds others", l.args["session_id"])
+	}
 	if failed {
 		return errors.New(found.Error)
 	}
@@ -131,6 +134,7 @@ func (l *lookup) show(ctx context.Context) error {
 // An envelope is what of the tool's result is shown to a person.
 type envelope struct {
 	Error   string `json:"error"`
+	Code    string `json:"code"`
 	Mode    string `json:"mode"`
 	Pending string `json:"pending"`
 	Note    string `json:"note"`

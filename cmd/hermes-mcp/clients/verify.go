@@ -50,7 +50,7 @@ func Verify(ctx context.Context, s Server, stderr io.Writer) (version string, er
 		return "", err
 	}
 	if hello.Result.ServerInfo.Name != "hermes-mcp" || len(read.Result.Content) == 0 {
-		return "", errors.New("something else answered")
+		return "", errors.New("what answers there is not hermes-mcp")
 	}
 	if read.Result.IsError {
 		return "", errors.New(read.Result.Content[0].Text)

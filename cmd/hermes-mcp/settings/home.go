@@ -91,12 +91,12 @@ func activeProfile(home string) string {
 // however many processes start.
 func (h Home) Make() (bool, error) {
 	if err := os.MkdirAll(filepath.Dir(h.Path), 0o755); err != nil {
-		return false, fmt.Errorf("make home: %w", err)
+		return false, fmt.Errorf("make home (--home names another): %w", err)
 	}
 	err := os.Mkdir(h.Path, 0o700)
 	made := err == nil
 	if err != nil && !errors.Is(err, os.ErrExist) {
-		return false, fmt.Errorf("make home: %w", err)
+		return false, fmt.Errorf("make home (--home names another): %w", err)
 	}
 	ours := h.MCP()
 	if err := os.MkdirAll(ours, 0o700); err != nil {

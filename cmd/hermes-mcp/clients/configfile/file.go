@@ -16,7 +16,7 @@ import (
 var (
 	ErrReadOnly = errors.New("file is read-only") // its owner took the right to write away
 	ErrBroken   = errors.New("file does not parse")
-	ErrRaced    = errors.New("file was changed by somebody else, twice")
+	ErrRaced    = errors.New("file was changed by another program meanwhile, twice")
 )
 
 // An Outcome says what an edit did, or with dry would do.
@@ -68,7 +68,7 @@ func resolved(path string) (string, error) {
 		return "", fmt.Errorf("edit %s: %w", path, err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("edit %s: is a symlink to a file that is not there", path)
+		return "", fmt.Errorf("edit %s: is a symlink to a file that is not there: make that file, or remove the link", path)
 	}
 	return path, nil
 }
