@@ -108,7 +108,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 func expand(ts *testscript.TestScript, neg bool, args []string) {
 	value := func(name string) string {
 		if name == "NOW" {
-			return time.Now().UTC().Format(time.RFC3339)
+			return time.Now().UTC().Format(time.RFC3339Nano)
 		}
 		return ts.Getenv(name)
 	}
