@@ -101,7 +101,7 @@ func flagged(text string, name run, i int) (Secret, bool) {
 // the first space, comma or closing bracket. assigned says that the name is an
 // environment variable's, whose values are not code.
 func value(text string, i int, rule string, assigned bool) (Secret, bool) {
-	const judged = 512 // bytes; a longer value is judged by its beginning
+	const judged = 256 // bytes; a longer value is judged by its beginning
 	for i < len(text) && (text[i] == ' ' || text[i] == '=' || text[i] == '\\' && i+1 < len(text) && text[i+1] == '"') {
 		i++
 	}
@@ -127,7 +127,7 @@ func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 	if !quoted {
 		v = strings.TrimRight(v, ".:")
 	}
-	if isPlaceholder(v) || !secretValue(v, rule, quoted, assigned) {
+	if !secretValue(v, rule, quoted, assigned) || isPlaceholder(v) {
 		return Secret{}, false
 	}
 	if known := keyFormat(v); known != "" {
