@@ -243,3 +243,22 @@ func TestATokenMayOpenAnotherProfileOrReadOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAuthorizationServerIsNamedToWhoHasNoToken(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	args := []string{"--transport", "http", "--authorization-server", "https://login.example.com"}
+	var stderr bytes.Buffer
+	if code := run(t.Context(), append([]string{"serve", "--home", home, "--addr", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard, &stderr); code != 1 || !strings.Contains(stderr.String(), "http.subjects") {
+		t.Errorf("without subjects: %d %s", code, stderr.String())
+	}
+	s := startSite(t, home, append(args, "--http-resource", "https://memory.example.com/mcp", "--http-subjects", "anna")...)
+	res, err := http.Get(s.url + "/.well-known/oauth-protected-resource/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end
+	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(`["https://login.example.com"]`)) {
+		t.Errorf("metadata: %d %s %v", res.StatusCode, text, err)
+	}
+	s.end()
+}

@@ -76,9 +76,12 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 			return errors.Join(err, ln.Close())
 		}
 		h := &web.HTTP{
-			Grants: append(grants, web.Grant{Name: "home", Token: token, Server: srv}), SSE: sse,
+			Grants: append(grants, web.Grant{Name: homeGrant, Token: token, Server: srv}), SSE: sse,
 			Origins: set.Origins, Hosts: set.Hosts, Ended: a.home.MCP("http-ended"),
 			Idle: a.config.SnapshotIdle, Max: set.MaxSessions,
+		}
+		if err := a.trust(h); err != nil {
+			return errors.Join(err, ln.Close())
 		}
 		fmt.Fprintf(a.err, "hermes-mcp: listening on %s, path /mcp, bearer token in %s\n", ln.Addr(), where)
 		if set.TLSCert != "" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/serve/web"
+	"github.com/hermes-mcp/hermes-mcp/serve/web/oauth"
 )
 
 // A tokenEntry is one item of mcp/tokens.yaml.
@@ -57,6 +58,27 @@ func (a *app) grants(ctx context.Context, home string, how serving) ([]web.Grant
 	}
 	return all, nil
 }
+
+// trust lets in those subjects of an authorization server that are configured;
+// nobody else of it, since it may know many people.
+func (a *app) trust(h *web.HTTP) error {
+	set := a.config.HTTP
+	if set.Authority == "" {
+		return nil
+	}
+	if set.Resource == "" || len(set.Subjects) == 0 {
+		return errors.New("http.authorization_server needs http.resource, this server's address, and http.subjects, who may come in")
+	}
+	h.Authority = &oauth.Server{Issuer: set.Authority, Resource: set.Resource}
+	h.Subjects = map[string]string{}
+	for _, s := range set.Subjects {
+		h.Subjects[s] = homeGrant
+	}
+	return nil
+}
+
+// homeGrant is the name of what the home's own token opens.
+const homeGrant = "home"
 
 func readTokens(path string) ([]tokenEntry, error) {
 	raw, err := os.ReadFile(path)

@@ -62,6 +62,10 @@ type HTTP struct {
 	TLSCert, TLSKey string // files
 	BehindProxy     bool
 	MaxSessions     int
+	// An authorization server whose tokens are taken, our address as it knows it,
+	// and who may come in with one.
+	Authority, Resource string
+	Subjects            []string
 }
 
 // A Setting is one row of the table.
@@ -147,6 +151,12 @@ var network = []Setting{
 		Meaning: "a proxy with TLS stands in front, so listening beyond this machine is meant", put: truth(func(c *Config) *bool { return &c.HTTP.BehindProxy })},
 	{Key: "http.max_sessions", Flag: "http-max-sessions", Env: "HERMES_MCP_HTTP_MAX_SESSIONS", Type: "number", Default: "1000",
 		Meaning: "sessions with state at once", put: number(1, 1_000_000, func(c *Config) *int { return &c.HTTP.MaxSessions })},
+	{Key: "http.authorization_server", Flag: "authorization-server", Env: "HERMES_MCP_AUTHORIZATION_SERVER", Type: "text", Default: "",
+		Meaning: "issuer whose access tokens are taken beside ours", put: text(func(c *Config) *string { return &c.HTTP.Authority })},
+	{Key: "http.resource", Flag: "http-resource", Env: "HERMES_MCP_HTTP_RESOURCE", Type: "text", Default: "",
+		Meaning: "this server's address, for which such a token must be made: `https://memory.example.com/mcp`", put: text(func(c *Config) *string { return &c.HTTP.Resource })},
+	{Key: "http.subjects", Flag: "http-subjects", Env: "HERMES_MCP_HTTP_SUBJECTS", Type: "list", Default: "",
+		Meaning: "who may come in with such a token: its subjects", put: list(func(c *Config) *[]string { return &c.HTTP.Subjects })},
 }
 
 // Defaults returns the Config of a run that nobody configured.
