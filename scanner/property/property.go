@@ -24,9 +24,15 @@ type tables struct {
 	vary     *unicode.RangeTable
 	joining  *unicode.RangeTable
 	unspaced *unicode.RangeTable
-	look     map[rune]string
-	pages    [0x320]bool // by r >> 8: whether look holds any of the 256
+	// whether a character from southFirst on is a letter or mark of unspaced,
+	// since each is asked for several times
+	south [southLast - southFirst]bool
+	look  map[rune]string
+	pages [0x320]bool // by r >> 8: whether look holds any of the 256
 }
+
+// The scripts without spaces, ideographs and kana aside, stand here.
+const southFirst, southLast = 0xe00, 0x1a00
 
 var load = sync.OnceValue(func() *tables {
 	t := &tables{look: make(map[rune]string, 3000)}
@@ -51,6 +57,10 @@ var load = sync.OnceValue(func() *tables {
 		}
 	}
 	t.joining = scripts(joining)
+	for i := range t.south {
+		r := rune(southFirst + i)
+		t.south[i] = unicode.Is(t.unspaced, r) && LetterOrMark(r)
+	}
 	return t
 })
 
@@ -127,14 +137,14 @@ func MarksWords(r rune) bool { return unicode.Is(load().unspaced, r) }
 // words: ideographs and kana, and those of which MarksWords speaks.
 func Unspaced(r rune) bool {
 	switch {
-	case r < 0xe00:
+	case r < southFirst:
 		return false
+	case r < southLast:
+		return load().south[r-southFirst]
 	case r >= 0x3040 && r <= 0x30ff, r >= 0x3400 && r <= 0x9fff, r >= 0x20000 && r <= 0x3ffff:
 		return true
-	case r == 0x3005 || r == 0x3007:
-		return true
 	}
-	return r <= 0x1a00 && LetterOrMark(r) && MarksWords(r)
+	return r == 0x3005 || r == 0x3007
 }
 
 // LetterOrMark tells whether r is a letter or belongs to one.
