@@ -121,8 +121,10 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keep
 			byName[src.Name()] = src
 		}
 	}
-	if len(byName) == 0 {
-		return nil, usage("no source %q; known are %s", only, strings.Join(names, ", "))
+	if only != "" {
+		if err := knownSource(only); err != nil {
+			return nil, err
+		}
 	}
 	if len(paths) == 0 {
 		return a.inPlaces(ctx, byName)

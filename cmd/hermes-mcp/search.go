@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
 // A lookup is what search, sessions and show share: they all run the tool
@@ -93,12 +96,31 @@ func (l *lookup) run(take func(args []string) error) func(*cobra.Command, []stri
 				name = other
 			}
 			l.args[name] = f.Value.String()
+			if flag == "source" {
+				for name := range strings.SplitSeq(f.Value.String(), ",") {
+					if err := knownSource(strings.TrimSpace(name)); err != nil {
+						return err
+					}
+				}
+			}
 			if flag == "limit" || flag == "window" {
 				l.args[name] = json.Number(f.Value.String())
 			}
 		}
 		return l.begin(cmd, false, l.show)
 	}
+}
+
+// knownSource tells a mistyped source from one without sessions.
+func knownSource(name string) error {
+	var known []string
+	for _, src := range source.All() {
+		known = append(known, src.Name())
+	}
+	if !slices.Contains(known, name) {
+		return usage("no source %q; known are %s", name, strings.Join(known, ", "))
+	}
+	return nil
 }
 
 func (l *lookup) show(ctx context.Context) error {
