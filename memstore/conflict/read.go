@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"unicode"
@@ -31,7 +32,13 @@ func read(entry string) []statement {
 		if len(words) == 0 {
 			continue
 		}
-		all = append(all, statements(words, all)...)
+		more := statements(words, all)
+		if first := &more[0]; len(all) > 0 && len(first.about) == 0 {
+			// "The API runs in docker, on port 80": the port is the API's.
+			before := all[len(all)-1]
+			first.about, first.names, first.head = maps.Clone(before.about), maps.Clone(before.names), before.head
+		}
+		all = append(all, more...)
 	}
 	return all
 }
