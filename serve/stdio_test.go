@@ -424,6 +424,7 @@ func TestOddLinesAreAnsweredForWhatTheyAre(t *testing.T) {
 		"a notification with an id is not answered":   {`{"jsonrpc":"2.0","id":4,"method":"notifications/initialized"}`, "", 0},
 		"discover without a version is not found":     {`{"jsonrpc":"2.0","id":5,"method":"server/discover","params":{}}`, "5", mcp.METHOD_NOT_FOUND},
 		"a version of the future names the known":     {`{"jsonrpc":"2.0","id":5,"method":"server/discover","params":{` + strings.Replace(modern, "2026-07-28", "2027-01-01", 1) + `}}`, "5", -32022},
+		"also where all else is missing":              {`{"jsonrpc":"2.0","id":5,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}}`, "5", -32022},
 		"a resource not there, in the old era":        {`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"hermes://gone"}}`, "5", mcp.RESOURCE_NOT_FOUND},
 		"a resource not there, in the new era":        {`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"hermes://gone",` + modern + `}}`, "5", mcp.INVALID_PARAMS},
 		"a resource nobody offers, in the new era":    {`{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"hermes://x",` + modern + `}}`, "5", mcp.INVALID_PARAMS},

@@ -96,7 +96,10 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 		}
 	}()
 	ctx, missing := WithNotFound(ctx)
-	resp := s.HandleMessage(ctx, m.raw)
+	resp := unserved(m)
+	if resp == nil {
+		resp = s.HandleMessage(ctx, m.raw)
+	}
 	if m.id == nil || resp == nil {
 		return nil
 	}
@@ -114,6 +117,23 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 		return broken(ctx, s, m, err)
 	}
 	return answer
+}
+
+// unserved is the answer to a request in a version that nobody serves, else
+// nil. The engine looks for what else the request should carry before it looks
+// at the version, so a client from the future would not learn which to use.
+func unserved(m message) mcp.JSONRPCMessage {
+	var p struct {
+		Meta map[string]any `json:"_meta"`
+	}
+	if m.id == nil || json.Unmarshal(m.params, &p) != nil {
+		return nil
+	}
+	version, _ := p.Meta[mcp.MetaKeyProtocolVersion].(string)
+	if version == "" || mcp.IsValidProtocolVersion(version) {
+		return nil
+	}
+	return mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError()
 }
 
 // ErrEngine marks what went wrong outside of any handler.
