@@ -35,6 +35,7 @@ func sample(text string) mcp.CreateMessageParams {
 func (s shop) asks() {
 	s.AddTool(mcp.NewTool("test_sampling", described, mcp.WithString("prompt", mcp.Required())),
 		func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			//lint:ignore SA1019 the older era has it, and its scenarios ask for it
 			got, err := s.RequestSampling(ctx, mcp.CreateMessageRequest{
 				Request:             mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)},
 				CreateMessageParams: sample(req.GetString("prompt", "")),
