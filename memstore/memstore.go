@@ -39,7 +39,9 @@
 // # What is never done
 //
 // No entry is evicted to make room, and none is superseded because another
-// contradicts it ([Conflicts] are told). Nothing is written by opening or
+// contradicts it ([Conflicts] are told). What the scanner refuses is not shown
+// to a model, however it came into the file, unless a person vouched for it
+// ([Scanning], [Op]). Nothing is written by opening or
 // reading, except the snapshot of a session, which is kept when first asked for.
 //
 // The parts: document reads and splices a file's text, durable replaces files
