@@ -191,7 +191,7 @@ func (l *lookup) print(found envelope) {
 		if when == "" {
 			when = r.LastActive
 		}
-		fmt.Fprintf(l.out, "%s  %s  %s\n", r.SessionID, when, r.Title)
+		fmt.Fprintln(l.out, strings.TrimSpace(r.SessionID+"  "+when+"  "+r.Title))
 		if r.Project != "" {
 			fmt.Fprintf(l.out, "  in %s\n", r.Project)
 		}
