@@ -46,7 +46,8 @@
 //
 // The parts: document reads and splices a file's text, durable replaces files
 // and holds locks, journal remembers, ledger makes edits of these three,
-// conflict compares facts, pending keeps proposals.
+// conflict compares facts, pending keeps proposals; bridge carries memories to
+// and from other programs.
 package memstore
 
 import (
