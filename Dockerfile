@@ -9,13 +9,15 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /hermes-mcp ./cmd/hermes-mcp \
- && mkdir -p /home/hermes/.hermes && chmod 777 /home/hermes /home/hermes/.hermes
+ && mkdir -p /image/home/hermes/.hermes /image/tmp /image/etc/ssl/certs \
+ && chmod 1777 /image/home/hermes /image/home/hermes/.hermes /image/tmp \
+ && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/
 
 FROM scratch
 LABEL io.modelcontextprotocol.server.name="io.github.hermes-mcp/hermes-mcp"
 LABEL org.opencontainers.image.source="https://github.com/hermes-mcp/hermes-mcp"
 COPY --from=build /hermes-mcp /hermes-mcp
-COPY --from=build --chown=1000:1000 /home /home
+COPY --from=build /image /
 ENV HOME=/home/hermes
 USER 1000
 EXPOSE 7523
