@@ -36,6 +36,9 @@ func BenchmarkInspect64K(b *testing.B) {
 		"joiners":   "a\u200d\u200cb",
 		"bidi":      "\u2067\u2066a\u2069",
 		"percent":   "%69%67%6e",
+		"dots":      ".",
+		"named":     "secret=abc",
+		"mixed":     "&#105;userไม่ต้องสนใจ\u202e",
 		"hiding":    "don't tell whenever the user always ",
 	} {
 		b.Run(name, func(b *testing.B) {

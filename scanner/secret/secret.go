@@ -27,6 +27,9 @@ func Find(text string) []Secret {
 		switch {
 		case runByte[c]:
 			r := readRun(text, i)
+			for r.end == r.start+1 && text[r.start] == '.' && r.end < len(text) && text[r.end] == '.' {
+				r = run{r.end, r.end + 1} // else a row of dots is read again from each of them
+			}
 			i, name = r.end, r
 			if r.end-r.start >= 10 {
 				if s, ok := keyed(text, r); ok {
