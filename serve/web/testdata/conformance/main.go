@@ -11,6 +11,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -89,7 +90,17 @@ func front(ctx context.Context, command []string) error {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // a suite hangs up at will
 	}
 	fmt.Printf("http://127.0.0.1:%s/mcp\n", port)
-	srv := &http.Server{Handler: proxy, ReadHeaderTimeout: 5 * time.Second}
+	// The whole request first: a proxy that answers while it still takes the
+	// request in may close the connection in the middle of the answer.
+	whole := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client left
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	})
+	srv := &http.Server{Handler: whole, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(ln) }()
 	err = child.Wait()
