@@ -3,6 +3,7 @@ package scanner
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +17,8 @@ import (
 // Inspect judges text for scope. Invisible characters are judged from the text
 // as given; everything else from its readings, which see through case, width,
 // accents, lookalikes, spacing and one level of encoding. A secret has no place
-// in Strict.
+// in Strict, and neither has markup that a prompt gives a meaning of its own: the
+// tags of our fence, which would close it, and an agent's system reminders.
 func Inspect(text string, scope Scope) Report {
 	kept, removed, hiding := unseen.Clean(text)
 	r := Report{Text: kept, Removed: findings(removed), Findings: findings(hiding)}
@@ -27,11 +29,32 @@ func Inspect(text string, scope Scope) Report {
 		}
 	}
 	if scope >= Strict {
+		for _, t := range markup(text) {
+			r.add(Finding{"prompt_markup", excerpt(text[t.start:t.end]), t.start})
+		}
 		for _, s := range secret.Find(text) {
 			r.add(Finding{"hardcoded_secret", "[REDACTED:" + s.Rule + "]", s.Start})
 		}
 	}
 	return r
+}
+
+// reminderTag is the markup by which agents speak to their models.
+var reminderTag = regexp.MustCompile(`(?i)</?system[-_]reminder\b[^>]*>`)
+
+// markup are the tags in text that a prompt would take for its own.
+func markup(text string) []span {
+	if !strings.ContainsAny(text, "<＜‹⟨〈﹤") {
+		return nil
+	}
+	var all []span
+	for _, t := range fenceTags(text) {
+		all = append(all, span{start: t.start, end: t.end})
+	}
+	for _, at := range reminderTag.FindAllStringIndex(text, -1) {
+		all = append(all, span{start: at[0], end: at[1]})
+	}
+	return all
 }
 
 func findings(marks []unseen.Mark) (out []Finding) {

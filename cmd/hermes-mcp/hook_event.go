@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"github.com/hermes-mcp/hermes-mcp/curator"
+	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
 // A hookEvent is what of an agent's JSON is used, under the names that Claude
@@ -68,12 +69,12 @@ func readEvent(in io.Reader, event string) (hookEvent, error) {
 }
 
 // told is the answer that puts text into the agent's context. The agents whose
-// answer is not known are told nothing.
+// answer is not known are told nothing. A fence within the text would end ours.
 func (e hookEvent) told(source, text string) any {
 	if text == "" || source == "cursor" || source == "copilot-cli" {
 		return nil
 	}
-	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.own, "additionalContext": fenceOpen + text + fenceClose}}
+	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.own, "additionalContext": fenceOpen + scanner.StripFences(text) + fenceClose}}
 }
 
 // memoryTool is our tool as agents call it, also from a plugin.

@@ -18,6 +18,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 func main() {
@@ -59,6 +61,9 @@ func usage(format string, args ...any) error {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{in: stdin, out: stdout, err: stderr, env: os.Getenv}
 	defer a.close()
+	if isTerminal(stdout) {
+		a.out = screen{stdout}
+	}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -150,6 +155,18 @@ const firstWords = `install:  hermes-mcp install claude-code   (or --all)
 ingest:   hermes-mcp ingest                (archives every session found on this machine)
 try:      hermes-mcp search QUERY          (and hermes-mcp --help for the rest)
 `
+
+// A screen is a person's terminal. What is kept may hold terminal codes, in a
+// file that was edited by hand for example; none of them reaches the screen.
+type screen struct{ to io.Writer }
+
+// Write writes p without control characters other than line ends and tabs.
+func (s screen) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(s.to, plain.Filter{}.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
 
 // isTerminal tells whether a stream is a person's.
 func isTerminal(stream any) bool {

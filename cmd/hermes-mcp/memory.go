@@ -92,10 +92,13 @@ func (m *memoryRun) sub(use, short string, args cobra.PositionalArgs, do func(ct
 
 // A memoryResult is what of the tool's result is shown to a person.
 type memoryResult struct {
-	Error    string   `json:"error"`
-	Usage    string   `json:"usage"`
-	Message  string   `json:"message"`
-	Masked   string   `json:"masked"`
+	Error   string `json:"error"`
+	Usage   string `json:"usage"`
+	Message string `json:"message"`
+	Masked  string `json:"masked"`
+	Cleaned []struct {
+		Match string `json:"match"`
+	} `json:"cleaned"`
 	Removed  string   `json:"removed_entry"`
 	Replaced string   `json:"replaced_entry"`
 	Path     string   `json:"path"`
@@ -205,6 +208,9 @@ func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
 		return nil
 	}
 	fmt.Fprintf(m.out, "saved; %s\n", r.Usage)
+	for _, c := range r.Cleaned {
+		fmt.Fprintf(m.out, "taken out, for nobody would see it: %s\n", c.Match)
+	}
 	if r.Masked != "" {
 		fmt.Fprintf(m.out, "masked in prompts, for it breaks the rule %s; add it again with --unscanned to show it\n", r.Masked)
 	}

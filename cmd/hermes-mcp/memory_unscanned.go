@@ -30,7 +30,7 @@ func (m *memoryRun) writing(use, short string, args cobra.PositionalArgs, op fun
 			"source": string(memstore.UserExplicit), "confidence": string(memstore.Confirmed),
 		})
 		if err != nil && len(found) > 0 && !m.json && isTerminal(m.in) {
-			err = fmt.Errorf("%w To keep it all the same, add --unscanned", err)
+			err = fmt.Errorf("%w (to keep it all the same, add --unscanned)", err)
 		}
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -35,6 +36,13 @@ func (p Problem) String() string {
 	return b.String()
 }
 
+// mayAskForApproval tells whether what was not understood may have said that
+// edits wait for a person: the whole file, or a word close to that setting. A
+// server then holds edits back until it is mended.
+func (p Problem) mayAskForApproval() bool {
+	return !p.Foreign && (p.Key == "" || strings.Contains(p.Key, "approv") || strings.Contains(p.Reason, "write_approval"))
+}
+
 // Load returns the settings of home: flags holds the flags that were given, by
 // flag name, and env looks a variable up. The Config is usable whatever the
 // problems are.
@@ -55,6 +63,9 @@ func Load(home string, flags map[string]string, env func(string) string) (Config
 		if text, given := flags[s.Flag]; given && s.Flag != "" {
 			problems = append(problems, c.take(s, text, "--"+s.Flag, 0)...)
 		}
+	}
+	if !c.WriteApproval && slices.ContainsFunc(problems, Problem.mayAskForApproval) {
+		c.WriteApproval, c.Origins["memory.write_approval"] = true, "what could not be read"
 	}
 	if c.Auxiliary.UseHermes {
 		problems = append(problems, c.borrow(home)...)
