@@ -5,6 +5,7 @@
 package clients
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -160,19 +161,43 @@ func (c Client) Snippet(s Server) (string, error) {
 
 // SetServer puts s into the client's configuration at file. An entry that is
 // there gets s's command and arguments and keeps what else is in it. With dry
-// nothing is written. Errors: those of configfile.Edit.
+// nothing is written. Errors: ErrForeign and those of configfile.Edit.
 func (c Client) SetServer(file string, s Server, dry bool) (configfile.Outcome, error) {
+	if err := c.foreign(file); err != nil {
+		return configfile.Outcome{}, err
+	}
 	return configfile.Edit(file, c.Format, dry, func(d configfile.Document) error {
 		return d.Set(c.Entry(c.Starting(s)), c.path()...)
 	})
 }
 
-// DropServer takes our entry out of file. Errors: those of configfile.Edit.
+// DropServer takes our entry out of file. Errors: ErrForeign and those of
+// configfile.Edit.
 func (c Client) DropServer(file string, dry bool) (configfile.Outcome, error) {
+	if err := c.foreign(file); err != nil {
+		return configfile.Outcome{}, err
+	}
 	return configfile.Edit(file, c.Format, dry, func(d configfile.Document) error {
 		_, err := d.Drop(c.path()...)
 		return err
 	})
+}
+
+// ErrForeign is returned when the entry of our name starts another program.
+var ErrForeign = errors.New("is another program's")
+
+// foreign tells whether the entry of our name in file starts a program that is
+// not ours. What is wrong with the file itself is for the edit to say.
+func (c Client) foreign(file string) error {
+	s, there, err := c.ServerIn(file)
+	if err != nil || !there || s.Command == "" {
+		return nil
+	}
+	name := s.Command[strings.LastIndexAny(s.Command, `/\\`)+1:]
+	if strings.HasPrefix(name, "hermes-mcp") {
+		return nil
+	}
+	return fmt.Errorf("%s: the server %q there %w (%s) and was left alone; give it another name and call again", file, Key, ErrForeign, s.Command)
 }
 
 // ServerIn returns how the client that reads file starts our server. A file

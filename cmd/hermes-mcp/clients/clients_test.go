@@ -3,6 +3,7 @@ package clients
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -152,10 +153,10 @@ func TestEveryClientsOwnWriteMeanwhileIsKept(t *testing.T) {
 
 func TestWhatAPersonAddedToOurEntryStays(t *testing.T) {
 	for _, test := range []struct{ client, text, kept string }{
-		{"cline", `{"mcpServers": {"hermes": {"command": "/old", "args": ["serve"], "disabled": true, "autoApprove": ["memory"]}}}`, `"disabled": true, "autoApprove": ["memory"]`},
-		{"claude-code", "{\"mcpServers\": {\"hermes\": {\n  \"command\": \"/old\", // here\n  \"env\": {\"A\": \"b\"}\n}}}", `// here`},
-		{"codex", "[mcp_servers.hermes]\nargs = [\n  \"serve\", # why\n]\ncommand = \"/old\" # there\ntool_timeout_sec = 9\n\n[mcp_servers.hermes.env]\nA = \"b\"\n", "# there\ntool_timeout_sec = 9\n\n[mcp_servers.hermes.env]\nA = \"b\"\n"},
-		{"hermes", "mcp_servers:\n  hermes:\n    args:\n    - serve\n    command: /old # there\n    timeout: 9\n    tools:\n      include: [memory]\nlast: 1\n", "# there\n    timeout: 9\n    tools:\n      include: [memory]\nlast: 1\n"},
+		{"cline", `{"mcpServers": {"hermes": {"command": "/old/hermes-mcp", "args": ["serve"], "disabled": true, "autoApprove": ["memory"]}}}`, `"disabled": true, "autoApprove": ["memory"]`},
+		{"claude-code", "{\"mcpServers\": {\"hermes\": {\n  \"command\": \"/old/hermes-mcp\", // here\n  \"env\": {\"A\": \"b\"}\n}}}", `// here`},
+		{"codex", "[mcp_servers.hermes]\nargs = [\n  \"serve\", # why\n]\ncommand = \"/old/hermes-mcp\" # there\ntool_timeout_sec = 9\n\n[mcp_servers.hermes.env]\nA = \"b\"\n", "# there\ntool_timeout_sec = 9\n\n[mcp_servers.hermes.env]\nA = \"b\"\n"},
+		{"hermes", "mcp_servers:\n  hermes:\n    args:\n    - serve\n    command: /old/hermes-mcp # there\n    timeout: 9\n    tools:\n      include: [memory]\nlast: 1\n", "# there\n    timeout: 9\n    tools:\n      include: [memory]\nlast: 1\n"},
 	} {
 		t.Run(test.client, func(t *testing.T) {
 			c, err := Find(test.client)
@@ -341,4 +342,30 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestAnotherProgramsServerOfOurNameIsLeftAlone(t *testing.T) {
+	for name, command := range map[string]string{"mine": "mine", "a path": "/opt/tools/hermes", "of Windows": `C:\tools\hermes.exe`} {
+		t.Run(name, func(t *testing.T) {
+			c, err := Find("claude-code")
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "config")
+			before := fmt.Sprintf(`{"mcpServers":{"hermes":{"command":%q,"args":["important"],"env":{"K":"v"}}}}`, command)
+			if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.SetServer(file, Server{Command: "/bin/hermes-mcp", Args: []string{"serve"}}, false); !errors.Is(err, ErrForeign) {
+				t.Errorf("set: %v", err)
+			}
+			if _, err := c.DropServer(file, false); !errors.Is(err, ErrForeign) {
+				t.Errorf("drop: %v", err)
+			}
+			after, err := os.ReadFile(file)
+			if err != nil || string(after) != before {
+				t.Errorf("the file is now %s (%v)", after, err)
+			}
+		})
+	}
 }
