@@ -84,6 +84,11 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 		}
 	}
 	a.config, a.problems = settings.Load(a.home.Path, a.given, a.env)
+	for _, name := range a.config.Exclude {
+		if err := knownSource(name); err != nil && name != "*" {
+			a.problems = append(a.problems, settings.Problem{Where: a.config.Origins["sources.exclude"], Key: "sources.exclude", Reason: err.Error()})
+		}
+	}
 	for _, p := range a.problems {
 		if !lenient && !p.Foreign {
 			return failure{codeUsage, errors.New(p.String())}

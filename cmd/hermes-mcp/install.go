@@ -319,23 +319,23 @@ func (a *app) explain(ctx context.Context, how install) {
 
 func (a *app) uninstall(c clients.Client, how install) error {
 	fmt.Fprintf(a.out, "%s\n", c.Title)
-	out, err := c.DropServer(a.serverFile(c, how.scope), how.dryRun)
-	if err != nil {
-		return err
-	}
-	a.tell(out, "server "+clients.Key+" taken out", how.dryRun)
-	if h, ok := clients.HooksOf(c.Name); ok {
-		if out, err = h.Drop(h.File(a.clientPlace()), how.dryRun); err != nil {
-			return err
+	var failed []error
+	told := func(out configfile.Outcome, err error, done string) {
+		if err != nil {
+			failed = append(failed, err) // the others are taken out all the same
+			return
 		}
-		a.tell(out, "hooks taken out", how.dryRun)
+		a.tell(out, done, how.dryRun)
 	}
-	if c.Name != "claude-code" {
-		return nil
+	out, err := c.DropServer(a.serverFile(c, how.scope), how.dryRun)
+	told(out, err, "server "+clients.Key+" taken out")
+	if h, ok := clients.HooksOf(c.Name); ok {
+		out, err = h.Drop(h.File(a.clientPlace()), how.dryRun)
+		told(out, err, "hooks taken out")
 	}
-	if out, err = clients.DropHook(clients.ClaudeCodeSettings(a.clientPlace()), how.dryRun); err != nil {
-		return err
+	if c.Name == "claude-code" {
+		out, err = clients.DropHook(clients.ClaudeCodeSettings(a.clientPlace()), how.dryRun)
+		told(out, err, "hook taken out")
 	}
-	a.tell(out, "hook taken out", how.dryRun)
-	return nil
+	return errors.Join(failed...)
 }

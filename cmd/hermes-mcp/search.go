@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/tools"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -185,6 +186,9 @@ type envelope struct {
 func (l *lookup) print(found envelope) {
 	if found.Pending != "" {
 		fmt.Fprintln(l.err, found.Pending)
+	}
+	if note := strings.TrimSpace(strings.TrimPrefix(found.Note, tools.History)); note != "" {
+		fmt.Fprintln(l.err, note)
 	}
 	for _, r := range found.Results {
 		when := r.When
