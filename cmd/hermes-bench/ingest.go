@@ -82,9 +82,17 @@ func (b *bed) measureIngest(ctx context.Context, dir string) (ingestReport, erro
 		return r, err
 	}
 	r.RescanS = time.Since(start).Seconds()
-	sizes, err := b.db.Sizes(ctx)
+	sizes, err := b.sizes(ctx)
 	r.TextBytes, r.DBBytes, r.IndexBytes = sizes.Text, sizes.DB, sizes.Index
 	return r, err
+}
+
+// sizes measures the archive at rest: upkeep done, its log written back.
+func (b *bed) sizes(ctx context.Context) (transcript.Sizes, error) {
+	if err := b.db.Tend(ctx, true); err != nil {
+		return transcript.Sizes{}, err
+	}
+	return b.db.Sizes(ctx)
 }
 
 func problemWords(p transcript.Problem) string {

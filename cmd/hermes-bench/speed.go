@@ -82,7 +82,7 @@ func measureSpeed(ctx context.Context, home string, messages int, stderr io.Writ
 	}
 	if err == nil {
 		var sizes transcript.Sizes
-		sizes, err = b.db.Sizes(ctx)
+		sizes, err = b.sizes(ctx)
 		r.TextBytes, r.DBBytes, r.IndexBytes = sizes.Text, sizes.DB, sizes.Index
 	}
 	return r, closing(b, err)
