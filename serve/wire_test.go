@@ -20,6 +20,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/resources"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/tools"
+	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -70,7 +71,7 @@ func reopen(t *testing.T, home, session string, db *transcript.DB) *house {
 	archive := func(context.Context) (*transcript.DB, error) { return db, nil }
 	return &house{home, store, serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: "0.0.0-test",
-		Tools: []server.ServerTool{tools.Memory(store, tools.MemoryOptions{Snapshot: snapshot}), tools.SessionSearch(archive, tools.SearchOptions{Redact: true})},
+		Tools: []server.ServerTool{tools.Memory(store, tools.MemoryOptions{Snapshot: snapshot}), sessions.Search(archive, sessions.Options{Redact: true})},
 		Resources: append(resources.Memory(store, snapshot), resources.Status(func(context.Context) (any, error) {
 			return map[string]bool{"well": true}, nil
 		})),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
@@ -43,7 +44,7 @@ const writeTime = time.Minute
 // Memory is the tool that edits the curated memory.
 func Memory(store *memstore.Store, o MemoryOptions) server.ServerTool {
 	m := &memory{store: store, MemoryOptions: o, streaks: newStreaks()}
-	t := define("memory", "Memory", memoryDescription, memorySchema, mcp.ToolAnnotation{
+	t := wire.Define("memory", "Memory", memoryDescription, memorySchema, mcp.ToolAnnotation{
 		ReadOnlyHint:    mcp.ToBoolPtr(false),
 		DestructiveHint: mcp.ToBoolPtr(true), // replace and remove
 		IdempotentHint:  mcp.ToBoolPtr(false),
@@ -128,21 +129,21 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	}
 	streak := m.streaks.of(callerKey(ctx, by))
 
-	a := parseArguments(req)
+	a := wire.Parse(req)
 	call := parseEdit(a)
 	switch {
-	case a.wrong != "":
-		return fail(failure{Code: codeInvalid, Error: a.wrong + ". Nothing was changed."})
+	case a.Wrong != "":
+		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: a.Wrong + ". Nothing was changed."})
 	case call.scope == memstore.SessionOnly && by.Session == "":
-		return fail(failure{Code: codeInvalid, Error: "the session is not known here, so nothing can be kept for it: use scope global or project. Nothing was changed."})
+		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: "the session is not known here, so nothing can be kept for it: use scope global or project. Nothing was changed."})
 	case call.read && call.everything:
 		return m.readAll(ctx)
 	case m.disabled(call.target):
-		return fail(failure{Code: codeDisabled, Error: fmt.Sprintf("the target %s is turned off in the configuration of this server. Go on without it.", call.target)})
+		return wire.Fail(wire.Failure{Code: wire.Disabled, Error: fmt.Sprintf("the target %s is turned off in the configuration of this server. Go on without it.", call.target)})
 	case call.read:
 		return m.read(ctx, call.file(by))
 	case m.ReadOnly:
-		return fail(failure{Code: codeReadOnly, Error: "this server is read-only: nothing was saved. Reading works. Tell the user if the fact matters."})
+		return wire.Fail(wire.Failure{Code: wire.ReadOnly, Error: "this server is read-only: nothing was saved. Reading works. Tell the user if the fact matters."})
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
@@ -160,7 +161,7 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	streak.reset()
 	done := m.accepted(call, res)
 	done.Since = m.since(write, began)
-	return succeed(done)
+	return wire.Succeed(done)
 }
 
 // propose keeps an edit for a person's decision.
@@ -173,7 +174,7 @@ func (m *memory) propose(ctx context.Context, by memstore.Caller, call edit, s *
 		return m.refused(call, st, err, s)
 	}
 	s.reset()
-	return succeed(staged{Success: true, Staged: true, Done: true, PendingID: p.ID, Target: call.target,
+	return wire.Succeed(staged{Success: true, Staged: true, Done: true, PendingID: p.ID, Target: call.target,
 		Message: "Kept for the user's approval, not saved yet (hermes-mcp memory approve " + p.ID + "). Do not repeat it."})
 }
 
@@ -211,21 +212,21 @@ func (e edit) file(by memstore.Caller) memstore.Target {
 	return e.target
 }
 
-func parseEdit(a *arguments) edit {
-	action, target := a.word("action"), a.word("target")
+func parseEdit(a *wire.Arguments) edit {
+	action, target := a.Word("action"), a.Word("target")
 	whole := parseOp(a)
 	e := edit{target: memstore.Target(target), scope: whole.Scope}
 	if target == "" {
 		e.target = memstore.Memory
 	}
-	for _, o := range a.objects("operations") {
+	for _, o := range a.Objects("operations") {
 		op := parseOp(o)
 		op.Source, op.Confidence, op.Scope = cmp.Or(op.Source, whole.Source), cmp.Or(op.Confidence, whole.Confidence), cmp.Or(op.Scope, whole.Scope)
-		if t := o.word("target"); t != "" && t != string(e.target) {
-			a.refuse("all operations of one call have one target: name it once, beside operations, and use a second call for the other")
+		if t := o.Word("target"); t != "" && t != string(e.target) {
+			a.Refuse("all operations of one call have one target: name it once, beside operations, and use a second call for the other")
 		}
-		if o.wrong != "" {
-			a.refuse("operation %d: %s", len(e.ops)+1, o.wrong)
+		if o.Wrong != "" {
+			a.Refuse("operation %d: %s", len(e.ops)+1, o.Wrong)
 		}
 		e.ops = append(e.ops, op)
 	}
@@ -235,16 +236,16 @@ func parseEdit(a *arguments) edit {
 	single := whole.Content != "" || whole.OldText != ""
 	switch {
 	case e.target != memstore.Memory && e.target != memstore.User:
-		a.refuse("target must be memory or user, not %q", plain.Clip(target, 40))
+		a.Refuse("target must be memory or user, not %q", plain.Clip(target, 40))
 	case e.batch && single:
-		a.refuse("give either one edit or operations, not both: move the edit into operations")
+		a.Refuse("give either one edit or operations, not both: move the edit into operations")
 	case e.batch && action == "read":
-		a.refuse("read and edit in two calls")
+		a.Refuse("read and edit in two calls")
 	case e.batch:
 	case action == "read", action == "" && !single:
 		e.read, e.everything = true, target == "" && whole.Scope == ""
 	case action == "":
-		a.refuse("action is missing: say add, replace, remove or read")
+		a.Refuse("action is missing: say add, replace, remove or read")
 	default:
 		e.ops = []memstore.Op{whole}
 	}
@@ -252,14 +253,14 @@ func parseEdit(a *arguments) edit {
 }
 
 // parseOp reads what makes one edit.
-func parseOp(a *arguments) memstore.Op {
+func parseOp(a *wire.Arguments) memstore.Op {
 	return memstore.Op{
-		Action:     memstore.Action(a.word("action")),
-		Content:    a.text("content", "new_text", "new_content"),
-		OldText:    a.text("old_text", "old_string"),
-		Source:     memstore.Source(a.word("source")),
-		Confidence: memstore.Confidence(a.word("confidence")),
-		Scope:      memstore.Scope(a.word("scope")),
+		Action:     memstore.Action(a.Word("action")),
+		Content:    a.Text("content", "new_text", "new_content"),
+		OldText:    a.Text("old_text", "old_string"),
+		Source:     memstore.Source(a.Word("source")),
+		Confidence: memstore.Confidence(a.Word("confidence")),
+		Scope:      memstore.Scope(a.Word("scope")),
 	}
 }
 
@@ -316,7 +317,7 @@ func (m *memory) accepted(call edit, res memstore.Result) edited {
 		out.Message += " It reads like an attack (" + out.Masked + "), so prompts show a mask in its place; a person can lift that with hermes-mcp memory add --unscanned."
 	}
 	for _, c := range res.Conflicts {
-		out.Conflicts = append(out.Conflicts, conflict{c.Entry.Shown, stamp(c.Entry.UpdatedAt), string(c.Kind)})
+		out.Conflicts = append(out.Conflicts, conflict{c.Entry.Shown, wire.Stamp(c.Entry.UpdatedAt), string(c.Kind)})
 	}
 	if len(out.Conflicts) > 0 {
 		out.Note += " It contradicts the entries in conflicts: if they are no longer true, replace or remove them; if you do not know, ask the user."
@@ -383,7 +384,7 @@ func old(c memstore.Change) string {
 
 // refused is the answer to an edit that was not made.
 func (m *memory) refused(call edit, st memstore.State, err error, s *streak) (*mcp.CallToolResult, error) {
-	out := refusal{failure: failure{Code: codeIO}, Target: call.target}
+	out := refusal{Failure: wire.Failure{Code: wire.IO}, Target: call.target}
 	var op *memstore.OpError
 	if !errors.As(err, &op) {
 		op = &memstore.OpError{Err: err, Op: -1, Reason: err.Error()}
@@ -393,5 +394,5 @@ func (m *memory) refused(call edit, st memstore.State, err error, s *streak) (*m
 		out.Done = true
 		out.Error += " This is the fourth failure in a row: stop trying, nothing was saved. Go on with your answer to the user."
 	}
-	return fail(out)
+	return wire.Fail(out)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 )
 
 // A reading is what one target holds.
@@ -56,7 +57,7 @@ type changed struct {
 func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
 	switch {
 	case m.disabled(memstore.Memory) && m.disabled(memstore.User):
-		return fail(failure{Code: codeDisabled, Error: "memory is turned off in the configuration of this server. Go on without it."})
+		return wire.Fail(wire.Failure{Code: wire.Disabled, Error: "memory is turned off in the configuration of this server. Go on without it."})
 	case m.disabled(memstore.Memory):
 		return m.read(ctx, memstore.User)
 	case m.disabled(memstore.User):
@@ -64,7 +65,7 @@ func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 	first, bad := m.look(ctx, memstore.Memory)
 	if bad != nil {
-		return fail(bad)
+		return wire.Fail(bad)
 	}
 	beside := func(t memstore.Target) any {
 		r, bad := m.look(ctx, t)
@@ -77,22 +78,22 @@ func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
 		first.Project = beside(memstore.Project)
 	}
 	first.User = beside(memstore.User)
-	return succeed(first)
+	return wire.Succeed(first)
 }
 
 func (m *memory) read(ctx context.Context, t memstore.Target) (*mcp.CallToolResult, error) {
 	r, bad := m.look(ctx, t)
 	if bad != nil {
-		return fail(bad)
+		return wire.Fail(bad)
 	}
-	return succeed(r)
+	return wire.Succeed(r)
 }
 
 // look reads one target.
 func (m *memory) look(ctx context.Context, t memstore.Target) (*reading, *refusal) {
 	st, err := m.store.State(ctx, t)
 	if err != nil {
-		bad := &refusal{failure: failure{Code: codeIO}, Target: t}
+		bad := &refusal{Failure: wire.Failure{Code: wire.IO}, Target: t}
 		var op *memstore.OpError
 		if !errors.As(err, &op) {
 			op = &memstore.OpError{Err: err, Op: -1, Reason: err.Error()}
@@ -146,15 +147,15 @@ func readEntries(entries []memstore.Entry) []readEntry {
 	for _, e := range entries {
 		one := readEntry{
 			Text: e.Shown, Source: cmp.Or(string(e.Source), "unknown"), Confidence: string(e.Confidence),
-			UpdatedAt: stamp(e.UpdatedAt), Session: e.Session, Evidence: e.Evidence,
+			UpdatedAt: wire.Stamp(e.UpdatedAt), Session: e.Session, Evidence: e.Evidence,
 			Stale: e.Stale(now), Blocked: e.Blocked,
 		}
 		// Said only where they say something else.
 		if !e.CreatedAt.Equal(e.UpdatedAt) {
-			one.CreatedAt = stamp(e.CreatedAt)
+			one.CreatedAt = wire.Stamp(e.CreatedAt)
 		}
 		if !e.ConfirmedAt.Equal(e.UpdatedAt) {
-			one.ConfirmedAt = stamp(e.ConfirmedAt)
+			one.ConfirmedAt = wire.Stamp(e.ConfirmedAt)
 		}
 		out = append(out, one)
 	}

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // A refusal is the answer to an edit that was not made: enough of the state to
 // make the next call right.
 type refusal struct {
-	failure
+	wire.Failure
 	Done           bool            `json:"done,omitempty"` // stop trying
 	Target         memstore.Target `json:"target"`
 	Operation      int             `json:"operation,omitempty"` // from 1, of operations
@@ -56,36 +57,36 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	var next string
 	switch {
 	case errors.Is(op.Err, memstore.ErrInvalid):
-		r.Code = codeInvalid
+		r.Code = wire.Invalid
 		if op.Missing {
 			r.list(st)
 			next = "Call again with old_text set to a piece of the entry you mean, see current_entries."
 		}
 	case errors.Is(op.Err, memstore.ErrNoMatch):
-		r.Code = codeNoMatch
+		r.Code = wire.NoMatch
 		r.list(st)
 		next = "Use a piece of one of current_entries, word for word." + exists(call, st, op)
 	case errors.Is(op.Err, memstore.ErrAmbiguous):
-		r.Code = codeAmbiguous
+		r.Code = wire.Ambiguous
 		for _, e := range op.Matches {
 			r.Matches = append(r.Matches, plain.Clip(masked(st, e), previewChars))
 		}
 		next = "Use a longer piece of the one you mean, see matches." + exists(call, st, op)
 	case errors.Is(op.Err, memstore.ErrFull):
-		r.Code, r.ToFree = codeFull, op.Over
+		r.Code, r.ToFree = wire.Full, op.Over
 		r.list(st)
 		for _, e := range op.Room[:min(5, len(op.Room))] {
 			r.Room = append(r.Room, room{plain.Clip(e.Entry.Shown, previewChars), e.Frees, e.Overlap >= overlaps, e.Stale})
 		}
 		next = fmt.Sprintf("Free at least %d characters and save in one call of operations: shorten or merge entries of current_entries (those in room first), or remove what is no longer true.", op.Over)
 	case errors.Is(op.Err, memstore.ErrBlocked):
-		r.Code, r.Findings = codeBlocked, findings(op.Findings)
+		r.Code, r.Findings = wire.Blocked, findings(op.Findings)
 		next = "Memory is put into every later prompt, so such text is not kept. Say the fact in other words, or leave it."
 	case errors.Is(op.Err, memstore.ErrUnreadable):
-		r.Code, r.Path = codeUnreadable, st.Path
+		r.Code, r.Path = wire.Unreadable, st.Path
 		next = "The file was left as it is. Tell the user; hermes-mcp doctor says more."
 	case errors.Is(op.Err, memstore.ErrBusy):
-		r.Code = codeBusy
+		r.Code = wire.Busy
 		next = "Another program holds the lock. Try once more, then go on."
 	default:
 		next = "Tell the user that memory could not be written."
@@ -95,15 +96,7 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	} else {
 		next = "Nothing was changed. " + next
 	}
-	r.Error = where + sentence(op.Reason) + " " + strings.TrimSpace(next)
-}
-
-// sentence ends s as a sentence does.
-func sentence(s string) string {
-	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "。") || s == "" {
-		return s
-	}
-	return s + "."
+	r.Error = where + wire.Sentence(op.Reason) + " " + strings.TrimSpace(next)
 }
 
 func (r *refusal) state(st memstore.State) {
@@ -121,7 +114,7 @@ func (r *refusal) list(st memstore.State) {
 
 // counts tells whether the failure is one that models repeat without end.
 func (r *refusal) counts(op *memstore.OpError) bool {
-	return r.Code == codeFull || r.Code == codeNoMatch || r.Code == codeAmbiguous || r.Code == codeInvalid && op.Missing
+	return r.Code == wire.Full || r.Code == wire.NoMatch || r.Code == wire.Ambiguous || r.Code == wire.Invalid && op.Missing
 }
 
 // exists warns that the text of a failed replace is an entry already: models

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/provider"
+	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire/wiretest"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -60,11 +63,11 @@ func TestWhatIsRecalledIsNotHistory(t *testing.T) {
 	parent := ""
 	for i := range 12 {
 		prompt := fmt.Sprintf("turn %d: which animal is on the team's banner?", i)
-		out, failed := call(t, tool, fmt.Sprintf(`{"query":%q}`, prompt))
+		out, failed := wiretest.Call(t, tool, fmt.Sprintf(`{"query":%q}`, prompt))
 		if failed || !strings.Contains(out["recalled"].(string), recalledWord) {
 			t.Fatalf("turn %d: %v", i, out)
 		}
-		result, err := encode(out)
+		result, err := wire.Encode(out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,17 +92,25 @@ func TestWhatIsRecalledIsNotHistory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "day-1.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db := open(t)
+	db, err := transcript.Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	ingest(t, db, dir)
 
-	find := searcher(db, SearchOptions{})
-	if out, _ := call(t, find, `{"query":"banner page"}`); out["count"] != 1.0 {
+	find := sessions.Search(func(context.Context) (*transcript.DB, error) { return db, nil }, sessions.Options{})
+	if out, _ := wiretest.Call(t, find, `{"query":"banner page"}`); out["count"] != 1.0 {
 		t.Fatalf("the day is not in the archive: %v", out)
 	}
-	if out, _ := call(t, find, `{"query":"`+recalledWord+` mascot"}`); strings.Contains(fmt.Sprint(out["results"]), recalledWord) {
+	if out, _ := wiretest.Call(t, find, `{"query":"`+recalledWord+` mascot"}`); strings.Contains(fmt.Sprint(out["results"]), recalledWord) {
 		t.Errorf("the archive has it: %v", out["results"])
 	}
-	if out, _ := call(t, find, `{"session_id":"claude-code:day-1"}`); strings.Contains(fmt.Sprint(out["messages"]), recalledWord) {
+	if out, _ := wiretest.Call(t, find, `{"session_id":"claude-code:day-1"}`); strings.Contains(fmt.Sprint(out["messages"]), recalledWord) {
 		t.Errorf("the session shows it: %v", out["messages"])
 	}
 	if n, err := g.Drain(t.Context()); n != 12 || err != nil {

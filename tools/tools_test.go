@@ -9,46 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// call runs a tool as a client's arguments would, and checks what holds for
-// every result.
-func call(t *testing.T, tool server.ServerTool, args string) (result map[string]any, failed bool) {
-	t.Helper()
-	req := mcp.CallToolRequest{}
-	req.Params.Name = tool.Tool.Name
-	req.Params.RawArguments = json.RawMessage(args)
-	res, err := tool.Handler(t.Context(), req)
-	if err != nil {
-		t.Fatalf("%s %s: Go error %v", tool.Tool.Name, args, err)
-	}
-	if len(res.Content) != 1 {
-		t.Fatalf("%s %s: %d contents", tool.Tool.Name, args, len(res.Content))
-	}
-	text := res.Content[0].(mcp.TextContent).Text
-	if err := json.Unmarshal([]byte(text), &result); err != nil {
-		t.Fatalf("%s %s: %v in %s", tool.Tool.Name, args, err, text)
-	}
-	if result["success"] != !res.IsError {
-		t.Errorf("%s %s: success %v, isError %v", tool.Tool.Name, args, result["success"], res.IsError)
-	}
-	if res.IsError {
-		if res.StructuredContent != nil || result["code"] == "" || result["error"] == "" {
-			t.Errorf("%s %s: failure %s", tool.Tool.Name, args, text)
-		}
-	} else if s, _ := res.StructuredContent.(json.RawMessage); string(s) != text {
-		t.Errorf("%s %s: structured content differs from the text", tool.Tool.Name, args)
-	}
-	return result, res.IsError
-}
-
 // definitions are the tools as a client lists them.
 func definitions() []server.ServerTool {
-	return []server.ServerTool{Memory(nil, MemoryOptions{}), SessionSearch(nil, SearchOptions{})}
+	return []server.ServerTool{Memory(nil, MemoryOptions{}), sessions.Search(nil, sessions.Options{})}
 }
 
 func TestToolDefinitionsAreTheCommittedOnes(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/tools"
+	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -55,7 +56,7 @@ func newBed(ctx context.Context, home string) (_ *bed, err error) {
 			Caller:   func(context.Context) memstore.Caller { return memstore.Caller{Origin: "bench"} },
 			Snapshot: func(context.Context) (memstore.Snapshot, error) { return began, nil },
 		}),
-		tools.SessionSearch(func(context.Context) (*transcript.DB, error) { return b.db, nil }, tools.SearchOptions{
+		sessions.Search(func(context.Context) (*transcript.DB, error) { return b.db, nil }, sessions.Options{
 			Live:    func(context.Context) []string { return nil },
 			Project: func(context.Context) string { return "" },
 			Pending: func(context.Context) string { return "" },

@@ -82,7 +82,7 @@ func queriesCommand(show func(report) error) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "folder of transcripts")
-	c.Flags().StringVar(&table, "table", "tools/testdata/queries.json", "the queries with their right sessions")
+	c.Flags().StringVar(&table, "table", "tools/sessions/testdata/queries.json", "the queries with their right sessions")
 	_ = c.MarkFlagRequired("dir") // the flag exists: it was defined above
 	return c
 }

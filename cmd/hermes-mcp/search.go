@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hermes-mcp/hermes-mcp/tools"
+	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -187,7 +187,7 @@ func (l *lookup) print(found envelope) {
 	if found.Pending != "" {
 		fmt.Fprintln(l.err, found.Pending)
 	}
-	if note := strings.TrimSpace(strings.TrimPrefix(found.Note, tools.History)); note != "" {
+	if note := strings.TrimSpace(strings.TrimPrefix(found.Note, sessions.History)); note != "" {
 		fmt.Fprintln(l.err, note)
 	}
 	for _, r := range found.Results {

@@ -17,6 +17,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/summarizer"
 	"github.com/hermes-mcp/hermes-mcp/tools"
+	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
 )
 
 // openStore returns the curated memory of the home as it is seen from the
@@ -126,7 +127,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		Enabled:  map[memstore.Target]bool{memstore.Memory: a.config.MemoryEnabled, memstore.User: a.config.UserEnabled},
 		Snapshot: frozen.before(how.origin),
 	}
-	search := tools.SearchOptions{
+	search := sessions.Options{
 		Live: func(ctx context.Context) []string { return how.who(ctx).Live },
 		Project: func(ctx context.Context) string {
 			p, err := a.project(ctx, dir)
@@ -144,7 +145,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 	}
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),
-		Tools:     []server.ServerTool{tools.Memory(store, memory), tools.SessionSearch(archive, search)},
+		Tools:     []server.ServerTool{tools.Memory(store, memory), sessions.Search(archive, search)},
 		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.user, how.who(ctx)) })),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(archive, a.config.RedactOutput)},
 		Prompts:   resources.Prompts(store, frozen.snapshot, archive),

@@ -1,4 +1,4 @@
-package tools
+package sessions
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-mcp/hermes-mcp/tools/wire/wiretest"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -22,9 +23,9 @@ func TestWhatReadsLikeAnAttackIsShownWithALabel(t *testing.T) {
 		said1(transcript.UserRole, "restart the gateway"), said1(transcript.Assistant, "The gateway is up."))
 	put(t, db, transcript.Session{ID: "codex:prompt", Title: quoted, StartedAt: day.AddDate(0, 0, 2)},
 		said1(transcript.UserRole, quoted), said1(transcript.Assistant, "I will not."))
-	tool := searcher(db, SearchOptions{Redact: true})
+	tool := searcher(db, Options{Redact: true})
 
-	got, _ := call(t, tool, `{"session_id":"codex:evil"}`)
+	got, _ := wiretest.Call(t, tool, `{"session_id":"codex:evil"}`)
 	for i, m := range messages(got) {
 		flag, _ := m["flagged"].(string)
 		if (flag != "") != (i == 1) {
@@ -35,7 +36,7 @@ func TestWhatReadsLikeAnAttackIsShownWithALabel(t *testing.T) {
 		}
 	}
 	for _, detail := range []string{"index", "adaptive", "full"} {
-		got, _ := call(t, tool, `{"query":"gateway instructions contents","detail":"`+detail+`"}`)
+		got, _ := wiretest.Call(t, tool, `{"query":"gateway instructions contents","detail":"`+detail+`"}`)
 		if len(results(got)) != 3 {
 			t.Errorf("%s: %v", detail, got)
 		}
@@ -58,7 +59,7 @@ func TestWhatReadsLikeAnAttackIsShownWithALabel(t *testing.T) {
 			}
 		}
 	}
-	got, _ = call(t, tool, `{}`)
+	got, _ = wiretest.Call(t, tool, `{}`)
 	for _, r := range results(got) {
 		if flag, _ := r["flagged"].(string); (flag != "") != (r["session_id"] == "codex:prompt") {
 			t.Errorf("browse: %s has the label %q", r["session_id"], flag)

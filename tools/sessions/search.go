@@ -1,4 +1,26 @@
-package tools
+// Package sessions is the tool session_search: it finds past sessions and shows
+// what happened in them.
+//
+// # Modes
+//
+// The arguments say what is wanted (ask.go). A query finds sessions (discover),
+// a message shows what stands around it (scroll), a session is read from its
+// start (read), nothing lists the recent ones (browse).
+//
+// # Budgets
+//
+// An answer has at most as many characters as its detail allows, as JSON,
+// whatever the archive holds. What does not fit is cut where it can be read on:
+// every answer that is truncated has in next the arguments of the call that
+// goes on, and following next to its end shows everything once.
+//
+// # What is never done
+//
+// No text leaves unmasked where secrets are to be masked, none without a label
+// that reads like an attack, and no answer without the words that it is
+// history. Nothing is written and, unless a call or the configuration asks for
+// a summary, no model is called.
+package sessions
 
 import (
 	"context"
@@ -10,6 +32,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
@@ -24,9 +47,9 @@ var searchSchema []byte
 // answered before the database is touched. Safe for concurrent use.
 type Archive func(ctx context.Context) (*transcript.DB, error)
 
-// SearchOptions are what session_search needs beside the archive. Functions
+// Options are what session_search needs beside the archive. Functions
 // may be nil.
-type SearchOptions struct {
+type Options struct {
 	Live           func(ctx context.Context) []string // ids of the sessions that are live in the caller's context
 	Project        func(ctx context.Context) string   // the caller's project, for project: "current"; "" when there is none
 	Limit          int                                // default limit; 5 when 0
@@ -37,10 +60,10 @@ type SearchOptions struct {
 	WhenSummarize  string                             // SummarizeOff, SummarizeAlways, else only when a call asks
 }
 
-// SessionSearch is the tool that finds and shows what happened in past sessions.
-func SessionSearch(archive Archive, o SearchOptions) server.ServerTool {
-	s := &search{archive: archive, SearchOptions: o, viewer: viewer{plain.Filter{Redact: o.Redact}}}
-	return define("session_search", "Session search", searchDescription, searchSchema, mcp.ToolAnnotation{
+// Search is the tool that finds and shows what happened in past sessions.
+func Search(archive Archive, o Options) server.ServerTool {
+	s := &search{archive: archive, Options: o, viewer: viewer{plain.Filter{Redact: o.Redact}}}
+	return wire.Define("session_search", "Session search", searchDescription, searchSchema, mcp.ToolAnnotation{
 		ReadOnlyHint:    mcp.ToBoolPtr(true),
 		DestructiveHint: mcp.ToBoolPtr(false),
 		IdempotentHint:  mcp.ToBoolPtr(true),
@@ -50,7 +73,7 @@ func SessionSearch(archive Archive, o SearchOptions) server.ServerTool {
 
 type search struct {
 	archive Archive
-	SearchOptions
+	Options
 	viewer
 }
 
@@ -70,21 +93,21 @@ type tail struct {
 
 func (t *tail) add(note string) {
 	if note != "" {
-		t.Note += " " + sentence(note)
+		t.Note += " " + wire.Sentence(note)
 	}
 }
 
 func (s *search) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	a := parseArguments(req)
-	k := parseAsk(ctx, a, s.SearchOptions, time.Now())
-	if a.wrong != "" {
-		return fail(failure{Code: codeInvalid, Error: sentence(a.wrong)})
+	a := wire.Parse(req)
+	k := parseAsk(ctx, a, s.Options, time.Now())
+	if a.Wrong != "" {
+		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: wire.Sentence(a.Wrong)})
 	}
 	db, err := s.archive(ctx)
 	if err != nil {
 		return s.failed(ctx, k, fmt.Errorf("the archive could not be opened: %w", err))
 	}
-	end := tail{Adjusted: a.adjusted, Note: History}
+	end := tail{Adjusted: a.Adjusted, Note: History}
 	if s.Pending != nil {
 		end.Pending = plain.Clip(s.Pending(ctx), 300)
 	}
@@ -101,28 +124,28 @@ func (s *search) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	if err != nil {
 		return s.failed(ctx, k, err)
 	}
-	return succeed(out)
+	return wire.Succeed(out)
 }
 
 // failed says why there is no answer and what to call instead.
 func (s *search) failed(ctx context.Context, k ask, err error) (*mcp.CallToolResult, error) {
-	out := failure{Code: codeIO}
+	out := wire.Failure{Code: wire.IO}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, transcript.ErrAmbiguous):
-		out.Code = codeAmbiguous
-		out.Error = sentence(plain.Clip(err.Error(), 600)) // it names them
+		out.Code = wire.Ambiguous
+		out.Error = wire.Sentence(plain.Clip(err.Error(), 600)) // it names them
 	case errors.Is(err, errNoMessage):
-		out.Code = codeNotFound
+		out.Code = wire.NotFound
 		out.Error = fmt.Sprintf("message %d is not in session %q: take around_message_id and session_id from the same result, or read the session from its start by session_id alone.", k.around, plain.Clip(k.session, 120))
 	case errors.Is(err, transcript.ErrNotFound):
-		out.Code = codeNotFound
+		out.Code = wire.NotFound
 		out.Error = fmt.Sprintf("there is no session %q in the archive: session ids look like claude-code:1f0c…; call with query to find it, or without arguments for the recent ones.", plain.Clip(k.session, 120))
 	default:
-		out.Error = sentence(plain.Clip(s.Text(err.Error()), 500)) + " Go on without the archive and tell the user; hermes-mcp doctor says more."
+		out.Error = wire.Sentence(plain.Clip(s.Text(err.Error()), 500)) + " Go on without the archive and tell the user; hermes-mcp doctor says more."
 	}
-	return fail(out)
+	return wire.Fail(out)
 }
 
 // about is what is told of a session wherever one is named.
@@ -154,7 +177,7 @@ func (s *search) about(t transcript.Session) about {
 	out := about{
 		SessionID: t.ID, Link: "hermes://session/" + t.ID, Source: t.Source(),
 		Title: s.Line(t.Title, 120), Project: s.Line(t.Project, 120), Model: s.Line(t.Model, 60),
-		When: stamp(t.StartedAt), LastActive: stamp(t.LastActive), MessageCount: t.Messages,
+		When: wire.Stamp(t.StartedAt), LastActive: wire.Stamp(t.LastActive), MessageCount: t.Messages,
 		Relation: t.Relation, ParentID: t.ParentID,
 	}
 	out.flag(out.Title, out.Project, out.Model)

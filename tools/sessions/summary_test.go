@@ -1,4 +1,4 @@
-package tools
+package sessions
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hermes-mcp/hermes-mcp/summarizer"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire/wiretest"
 )
 
 func TestASummaryStandsBesideTheEvidence(t *testing.T) {
@@ -40,7 +41,7 @@ func TestASummaryStandsBesideTheEvidence(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, failed := call(t, searcher(db, SearchOptions{Redact: true, Summarize: tt.ask, WhenSummarize: tt.when}), tt.args)
+			r, failed := wiretest.Call(t, searcher(db, Options{Redact: true, Summarize: tt.ask, WhenSummarize: tt.when}), tt.args)
 			if failed {
 				t.Fatalf("%v", r)
 			}

@@ -1,12 +1,12 @@
-package tools
+package sessions
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
@@ -52,7 +52,7 @@ func (v viewer) content(m transcript.Message) string { return v.Text(strings.Tri
 // beginning at the offset-th character.
 func (v viewer) message(m transcript.Message, text string, offset, room int) view {
 	out := view{
-		ID: messageID(m.ID), Role: m.Role, When: stamp(m.At),
+		ID: messageID(m.ID), Role: m.Role, When: wire.Stamp(m.At),
 		ToolName: v.Line(m.ToolName, 80), Exit: m.ExitCode, Failed: m.IsError,
 	}
 	for i, c := range m.ToolCalls {
@@ -139,19 +139,11 @@ func encodedLen(r rune) int {
 
 // cost is how many characters v takes as JSON.
 func cost(v any) int {
-	text, err := encode(v)
+	text, err := wire.Encode(v)
 	if err != nil {
 		return 0 // the answer itself will report it
 	}
 	return utf8.RuneCount(text)
-}
-
-// stamp is t as RFC 3339 in UTC, "" when not known.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 // snippetChars is how much of a snippet is shown.

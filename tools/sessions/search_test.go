@@ -1,4 +1,4 @@
-package tools
+package sessions
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire/wiretest"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -81,8 +83,8 @@ func library(t testing.TB) *transcript.DB {
 // secret is in the form of a real one, and none.
 var secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
-func searcher(db *transcript.DB, o SearchOptions) server.ServerTool {
-	return SessionSearch(func(context.Context) (*transcript.DB, error) { return db, nil }, o)
+func searcher(db *transcript.DB, o Options) server.ServerTool {
+	return Search(func(context.Context) (*transcript.DB, error) { return db, nil }, o)
 }
 
 func results(r map[string]any) []map[string]any {
@@ -109,8 +111,8 @@ func messages(r map[string]any) []map[string]any {
 }
 
 func TestDiscoverShowsTheSessionWithItsEvidence(t *testing.T) {
-	tool := searcher(library(t), SearchOptions{Live: func(context.Context) []string { return []string{"claude-code:live-0000"} }})
-	got, failed := call(t, tool, `{"query":"why did we drop redis"}`)
+	tool := searcher(library(t), Options{Live: func(context.Context) []string { return []string{"claude-code:live-0000"} }})
+	got, failed := wiretest.Call(t, tool, `{"query":"why did we drop redis"}`)
 	if failed || got["mode"] != "discover" || len(results(got)) == 0 {
 		t.Fatalf("answer: %v", got)
 	}
@@ -149,8 +151,8 @@ func TestDiscoverShowsTheSessionWithItsEvidence(t *testing.T) {
 
 func TestTheModesFollowFromTheArguments(t *testing.T) {
 	db := library(t)
-	tool := searcher(db, SearchOptions{Project: func(context.Context) string { return "/home/demo/gateway" }})
-	redis, _ := call(t, tool, `{"query":"why did we drop redis"}`)
+	tool := searcher(db, Options{Project: func(context.Context) string { return "/home/demo/gateway" }})
+	redis, _ := wiretest.Call(t, tool, `{"query":"why did we drop redis"}`)
 	id, match := results(redis)[0]["session_id"], results(redis)[0]["match_message_id"]
 	for name, c := range map[string]struct {
 		args string
@@ -198,7 +200,7 @@ func TestTheModesFollowFromTheArguments(t *testing.T) {
 		"offset pages the results": {`{"query":"redis","limit":1,"offset":1}`, "discover", func(r map[string]any) bool { return len(results(r)) == 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, failed := call(t, tool, c.args)
+			got, failed := wiretest.Call(t, tool, c.args)
 			if failed || got["mode"] != c.mode || !c.says(got) {
 				text, _ := json.MarshalIndent(got, "", " ")
 				t.Errorf("%s", text)
@@ -208,10 +210,10 @@ func TestTheModesFollowFromTheArguments(t *testing.T) {
 }
 
 func TestAnyStringIsAQuery(t *testing.T) {
-	tool := searcher(library(t), SearchOptions{})
+	tool := searcher(library(t), Options{})
 	for _, q := range []string{`it's`, `gateway/run.py`, `alice@example.com`, `50%`, `#123`, `C:\Users\demo`, `OR OR`, `AND NOT`, `"unbalanced`, `NEAR(a b)`, `*`, `''`, "\x00", strings.Repeat("long ", 3000)} {
 		args, _ := json.Marshal(map[string]string{"query": q})
-		if got, failed := call(t, tool, string(args)); failed {
+		if got, failed := wiretest.Call(t, tool, string(args)); failed {
 			t.Errorf("%q: %v", q, got)
 		}
 	}
@@ -219,34 +221,34 @@ func TestAnyStringIsAQuery(t *testing.T) {
 
 func TestWhatCannotBeAnsweredTeaches(t *testing.T) {
 	db := library(t)
-	tool := searcher(db, SearchOptions{})
+	tool := searcher(db, Options{})
 	for name, c := range map[string]struct {
 		args string
-		code code
+		code wire.Code
 		says string
 	}{
-		"an unknown session":           {`{"session_id":"nobody"}`, codeNotFound, "call with query"},
-		"a prefix of several":          {`{"session_id":"claude-code:aaaa"}`, codeAmbiguous, "aaaa-3333"},
-		"a message that is elsewhere":  {`{"session_id":"bbbb-2222","around_message_id":"1"}`, codeNotFound, "from the same result"},
-		"a message without a session":  {`{"around_message_id":"1"}`, codeInvalid, "session_id"},
-		"a message id that is none":    {`{"session_id":"bbbb-2222","around_message_id":"x1"}`, codeInvalid, "match_message_id"},
-		"a sort that is none":          {`{"query":"x","sort":"random"}`, codeInvalid, "newest"},
-		"a detail that is none":        {`{"query":"x","detail":"some"}`, codeInvalid, "adaptive"},
-		"a role that is none":          {`{"query":"x","role_filter":"user,robot"}`, codeInvalid, "robot"},
-		"a date that is none":          {`{"query":"x","since":"soon"}`, codeInvalid, "7d"},
-		"an until before since":        {`{"query":"x","since":"2026-02-02","until":"2026-02-01"}`, codeInvalid, "before"},
-		"a number that is none":        {`{"query":"x","limit":"many"}`, codeInvalid, "number"},
-		"no current project":           {`{"query":"x","project":"current"}`, codeInvalid, "no current project"},
-		"a query that is an object":    {`{"query":{}}`, codeInvalid, "text"},
-		"a summarize that is a number": {`{"query":"x","summarize":"maybe"}`, codeInvalid, "true or false"},
+		"an unknown session":           {`{"session_id":"nobody"}`, wire.NotFound, "call with query"},
+		"a prefix of several":          {`{"session_id":"claude-code:aaaa"}`, wire.Ambiguous, "aaaa-3333"},
+		"a message that is elsewhere":  {`{"session_id":"bbbb-2222","around_message_id":"1"}`, wire.NotFound, "from the same result"},
+		"a message without a session":  {`{"around_message_id":"1"}`, wire.Invalid, "session_id"},
+		"a message id that is none":    {`{"session_id":"bbbb-2222","around_message_id":"x1"}`, wire.Invalid, "match_message_id"},
+		"a sort that is none":          {`{"query":"x","sort":"random"}`, wire.Invalid, "newest"},
+		"a detail that is none":        {`{"query":"x","detail":"some"}`, wire.Invalid, "adaptive"},
+		"a role that is none":          {`{"query":"x","role_filter":"user,robot"}`, wire.Invalid, "robot"},
+		"a date that is none":          {`{"query":"x","since":"soon"}`, wire.Invalid, "7d"},
+		"an until before since":        {`{"query":"x","since":"2026-02-02","until":"2026-02-01"}`, wire.Invalid, "before"},
+		"a number that is none":        {`{"query":"x","limit":"many"}`, wire.Invalid, "number"},
+		"no current project":           {`{"query":"x","project":"current"}`, wire.Invalid, "no current project"},
+		"a query that is an object":    {`{"query":{}}`, wire.Invalid, "text"},
+		"a summarize that is a number": {`{"query":"x","summarize":"maybe"}`, wire.Invalid, "true or false"},
 	} {
-		got, failed := call(t, tool, c.args)
+		got, failed := wiretest.Call(t, tool, c.args)
 		if msg, _ := got["error"].(string); !failed || got["code"] != string(c.code) || !strings.Contains(msg, c.says) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	broken := SessionSearch(func(context.Context) (*transcript.DB, error) { return nil, transcript.ErrNewer }, SearchOptions{})
-	if got, failed := call(t, broken, `{}`); !failed || got["code"] != string(codeIO) || !strings.Contains(got["error"].(string), "newer") {
+	broken := Search(func(context.Context) (*transcript.DB, error) { return nil, transcript.ErrNewer }, Options{})
+	if got, failed := wiretest.Call(t, broken, `{}`); !failed || got["code"] != string(wire.IO) || !strings.Contains(got["error"].(string), "newer") {
 		t.Errorf("an archive that does not open: %v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -258,16 +260,16 @@ func TestWhatCannotBeAnsweredTeaches(t *testing.T) {
 
 func TestSecretsAreMaskedInEveryMode(t *testing.T) {
 	db := library(t)
-	masked, open := searcher(db, SearchOptions{Redact: true}), searcher(db, SearchOptions{})
+	masked, open := searcher(db, Options{Redact: true}), searcher(db, Options{})
 	for _, args := range []string{`{"query":"rotate token"}`, `{"query":"rotate token","detail":"index"}`, `{"query":"rotate token","detail":"full"}`,
 		`{"query":"` + secret + `"}`, `{"session_id":"bbbb"}`, `{"source":"codex"}`} {
-		got, failed := call(t, masked, args)
+		got, failed := wiretest.Call(t, masked, args)
 		delete(got, "query")
 		if text, _ := json.Marshal(got); failed || strings.Contains(string(text), secret[5:20]) {
 			t.Errorf("%s: %s", args, text)
 		}
 	}
-	if got, _ := call(t, open, `{"session_id":"bbbb"}`); !strings.Contains(fmt.Sprint(got), secret) {
+	if got, _ := wiretest.Call(t, open, `{"session_id":"bbbb"}`); !strings.Contains(fmt.Sprint(got), secret) {
 		t.Error("masked although it need not be")
 	}
 }
@@ -345,7 +347,7 @@ func FuzzNoAnswerExceedsItsBudget(f *testing.F) {
 // roam makes twenty random calls and follows next three times from each.
 func roam(t *testing.T, rng *rand.Rand, db *transcript.DB, ids []string) {
 	t.Helper()
-	tool := searcher(db, SearchOptions{Redact: true, Pending: func(context.Context) string { return noise(rng, 100) }})
+	tool := searcher(db, Options{Redact: true, Pending: func(context.Context) string { return noise(rng, 100) }})
 	pick := func(of ...any) any { return of[rng.IntN(len(of))] }
 	var seen []any // message ids
 	for range 20 {
@@ -377,7 +379,7 @@ func roam(t *testing.T, rng *rand.Rand, db *transcript.DB, ids []string) {
 			if limit := detail(fmt.Sprint(args["detail"])).budget(); n > limit {
 				t.Fatalf("%.300s: %d characters, budget %d", raw, n, limit)
 			}
-			if got["success"] != true && got["code"] != string(codeNotFound) {
+			if got["success"] != true && got["code"] != string(wire.NotFound) {
 				t.Fatalf("%.300s: %v", raw, got)
 			}
 			for _, m := range messages(got) {
@@ -395,7 +397,7 @@ func roam(t *testing.T, rng *rand.Rand, db *transcript.DB, ids []string) {
 func TestFollowingNextShowsEveryMessageOfASession(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	db, ids := crowd(t, rng)
-	tool := searcher(db, SearchOptions{})
+	tool := searcher(db, Options{})
 	for _, id := range ids {
 		for _, d := range []string{"index", "adaptive", "full"} {
 			want, _, _, err := db.Messages(t.Context(), id, transcript.Window{})
@@ -436,7 +438,7 @@ func TestACutMessageCanBeReadToItsEnd(t *testing.T) {
 	db := open(t)
 	long := strings.ToValidUTF8(noise(rng, 9000), "?")
 	put(t, db, transcript.Session{ID: "x:1", StartedAt: day}, said1(transcript.UserRole, long), said1(transcript.Assistant, "after"))
-	tool := searcher(db, SearchOptions{})
+	tool := searcher(db, Options{})
 	got, _ := size(t, tool, map[string]any{"session_id": "x:1"})
 	first := messages(got)[0]
 	whole := viewer{}.content(transcript.Message{Content: long})
@@ -494,10 +496,10 @@ func FuzzSessionSearchArguments(f *testing.F) {
 	for _, seed := range []string{`{"query":"redis"}`, `{"session_id":"aaaa-1111","around_message_id":3,"offset":2}`, `{"limit":1e400}`, `{"offset":-1}`, `{"since":"7d","until":null}`, `[]`, `"{}"`} {
 		f.Add(seed)
 	}
-	tool := searcher(library(f), SearchOptions{Redact: true})
+	tool := searcher(library(f), Options{Redact: true})
 	f.Fuzz(func(t *testing.T, args string) {
 		if json.Valid([]byte(args)) {
-			call(t, tool, args)
+			wiretest.Call(t, tool, args)
 		}
 	})
 }

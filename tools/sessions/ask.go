@@ -1,4 +1,4 @@
-package tools
+package sessions
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
@@ -71,49 +72,49 @@ type ask struct {
 	again     map[string]any // the arguments that a next call repeats
 }
 
-// parseAsk reads the arguments; what cannot be taken is told by a.wrong.
-func parseAsk(ctx context.Context, a *arguments, o SearchOptions, now time.Time) ask {
+// parseAsk reads the arguments; what cannot be taken is told by a.Wrong.
+func parseAsk(ctx context.Context, a *wire.Arguments, o Options, now time.Time) ask {
 	k := ask{
 		query:     shortQuery(a),
-		session:   strings.TrimSpace(a.text("session_id")),
-		detail:    detail(a.word("detail")),
-		summarize: a.flag("summarize"),
+		session:   strings.TrimSpace(a.Text("session_id")),
+		detail:    detail(a.Word("detail")),
+		summarize: a.Flag("summarize"),
 		again:     map[string]any{},
 	}
 	def := o.Limit
 	if def == 0 {
 		def = 5
 	}
-	k.limit = a.number("limit", def, 1, maxLimit)
-	k.window = a.number("window", 5, 1, maxWindow)
+	k.limit = a.Number("limit", def, 1, maxLimit)
+	k.window = a.Number("window", 5, 1, maxWindow)
 	switch k.detail {
 	case "":
 		k.detail = adaptive
 	case index, adaptive, full:
 		k.again["detail"] = string(k.detail)
 	default:
-		a.refuse("detail must be index, adaptive or full, not %q", plain.Clip(string(k.detail), 40))
+		a.Refuse("detail must be index, adaptive or full, not %q", plain.Clip(string(k.detail), 40))
 	}
 	k.session = strings.TrimSuffix(strings.TrimPrefix(k.session, "hermes://session/"), "/")
-	if id := strings.TrimSpace(a.text("around_message_id")); id != "" {
+	if id := strings.TrimSpace(a.Text("around_message_id")); id != "" {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil || n <= 0 {
-			a.refuse("around_message_id must be an id from messages or match_message_id, not %q", plain.Clip(id, 40))
+			a.Refuse("around_message_id must be an id from messages or match_message_id, not %q", plain.Clip(id, 40))
 		}
 		if k.session == "" {
-			a.refuse("around_message_id needs the session_id that it was shown with")
+			a.Refuse("around_message_id needs the session_id that it was shown with")
 		}
 		k.around = n
 	}
 	switch {
 	case k.around > 0:
 		k.mode = scroll
-		_, raw := a.get("offset")
+		_, raw := a.Get("offset")
 		k.onward = raw != nil
 	case k.session != "":
 		k.mode = read
 		if k.query != "" {
-			a.adjusted = append(a.adjusted, "query: not used, since session_id reads that session; leave session_id out to search")
+			a.Adjusted = append(a.Adjusted, "query: not used, since session_id reads that session; leave session_id out to search")
 		}
 	case k.query != "":
 		k.mode = discover
@@ -124,81 +125,81 @@ func parseAsk(ctx context.Context, a *arguments, o SearchOptions, now time.Time)
 	if k.mode == discover || k.mode == browse {
 		most = maxSkip
 	}
-	k.offset = a.number("offset", 0, 0, most)
+	k.offset = a.Number("offset", 0, 0, most)
 	k.filters(ctx, a, o, now)
 	return k
 }
 
 // shortQuery is the query as one line, cut where it is longer than a question
 // can be.
-func shortQuery(a *arguments) string {
-	q := strings.Join(strings.Fields(plain.Filter{}.Text(a.text("query"))), " ")
+func shortQuery(a *wire.Arguments) string {
+	q := strings.Join(strings.Fields(plain.Filter{}.Text(a.Text("query"))), " ")
 	short, rest := piece(q, 0, maxQuery)
 	if rest > 0 {
-		a.adjusted = append(a.adjusted, fmt.Sprintf("query: only its first %d characters were used", rest))
+		a.Adjusted = append(a.Adjusted, fmt.Sprintf("query: only its first %d characters were used", rest))
 	}
 	return short
 }
 
 // filters fills find, roles and again.
-func (k *ask) filters(ctx context.Context, a *arguments, o SearchOptions, now time.Time) {
+func (k *ask) filters(ctx context.Context, a *wire.Arguments, o Options, now time.Time) {
 	keep := func(name, value string) {
 		if cost(value) > maxFilter {
-			a.refuse("%s is too long", name)
+			a.Refuse("%s is too long", name)
 		}
 		if value != "" {
 			k.again[name] = value
 		}
 	}
 	k.find = transcript.Query{Text: k.query, Limit: k.limit + k.offset}
-	switch s := a.word("sort"); s {
+	switch s := a.Word("sort"); s {
 	case "", "rank", "relevance", "best":
 	case string(transcript.ByNewest), string(transcript.ByOldest):
 		k.find.Sort = transcript.Sort(s)
 		keep("sort", s)
 	default:
-		a.refuse("sort must be newest or oldest, or left out for the best match first, not %q", plain.Clip(s, 40))
+		a.Refuse("sort must be newest or oldest, or left out for the best match first, not %q", plain.Clip(s, 40))
 	}
 	var names []string
 	known := []transcript.Role{transcript.UserRole, transcript.Assistant, transcript.Tool, transcript.System, transcript.Summary}
-	for _, r := range a.list("role_filter") {
+	for _, r := range a.List("role_filter") {
 		role := transcript.Role(strings.ToLower(r))
 		if !slices.Contains(known, role) {
-			a.refuse("role_filter knows user, assistant, tool, system and summary, not %q", plain.Clip(r, 40))
+			a.Refuse("role_filter knows user, assistant, tool, system and summary, not %q", plain.Clip(r, 40))
 		}
 		if !slices.Contains(k.roles, role) {
 			k.roles = append(k.roles, role)
 			names = append(names, string(role))
 		}
 	}
-	k.find.Roles, k.find.Sources = k.roles, a.list("source")
+	k.find.Roles, k.find.Sources = k.roles, a.List("source")
 	keep("role_filter", strings.Join(names, ","))
 	keep("source", strings.Join(k.find.Sources, ","))
 	k.find.Project = k.project(ctx, a, o)
-	keep("project", strings.TrimSpace(a.text("project")))
+	keep("project", strings.TrimSpace(a.Text("project")))
 	for name, at := range map[string]*time.Time{"since": &k.find.Since, "until": &k.find.Until} {
-		s := strings.TrimSpace(a.text(name))
+		s := strings.TrimSpace(a.Text(name))
 		t, err := parseTime(s, now, name == "until")
 		if err != nil {
-			a.refuse("%s must be a date (2026-01-31) or an age (7d, 12h, 2w), not %q", name, plain.Clip(s, 40))
+			a.Refuse("%s must be a date (2026-01-31) or an age (7d, 12h, 2w), not %q", name, plain.Clip(s, 40))
 		}
 		*at = t
 		keep(name, s)
 	}
 	if !k.find.Since.IsZero() && !k.find.Until.IsZero() && k.find.Until.Before(k.find.Since) {
-		a.refuse("until lies before since")
+		a.Refuse("until lies before since")
 	}
 }
 
 // project resolves the project argument.
-func (k *ask) project(ctx context.Context, a *arguments, o SearchOptions) string {
+func (k *ask) project(ctx context.Context, a *wire.Arguments, o Options) string {
 	current := func() string {
 		if o.Project == nil {
 			return ""
 		}
 		return o.Project(ctx)
 	}
-	switch p := strings.TrimSpace(a.text("project")); strings.ToLower(p) {
+	switch p := strings.TrimSpace(a.Text("project")); strings.ToLower(p) {
 	case "":
 		if o.DefaultProject {
 			return current()
@@ -209,7 +210,7 @@ func (k *ask) project(ctx context.Context, a *arguments, o SearchOptions) string
 	case "current":
 		c := current()
 		if c == "" {
-			a.refuse("there is no current project: the server was not started in a project's folder. Name a path or a project, or leave project out")
+			a.Refuse("there is no current project: the server was not started in a project's folder. Name a path or a project, or leave project out")
 		}
 		return c
 	default:
