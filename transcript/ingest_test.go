@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -118,6 +119,84 @@ func TestAVanishedFileIsMarkedAndItsMessagesStay(t *testing.T) {
 	f.ingest(false)
 	if s, err = f.db.Session(context.Background(), "lines:a"); err != nil || s.SourceGone {
 		t.Errorf("it came back: %+v, %v", s, err)
+	}
+}
+
+func TestAFileThatComesBackLongerIsNotGone(t *testing.T) {
+	f := newFolder(t)
+	f.write("a.jsonl", says("a", "1", "user", "precious"))
+	f.ingest(false)
+	if err := os.Remove(f.path("a.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	f.ingest(false)
+	f.write("a.jsonl", says("a", "1", "user", "precious"), says("a", "2", "user", "and more"))
+	f.ingest(false)
+	f.want("a", "precious | and more")
+	if s, err := f.db.Session(context.Background(), "lines:a"); err != nil || s.SourceGone {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestManyFilesOfOneSessionInOneTransactionAreTheUnion(t *testing.T) {
+	ids := []line{says("a", "1", "user", "ok"), says("a", "2", "assistant", "fine"), says("a", "3", "user", "ok")}
+	bare := []line{says("a", "", "user", "ok"), says("a", "", "user", "only there"), says("a", "", "assistant", "fine"), says("a", "", "user", "ok")}
+	for name, files := range map[string][][]line{
+		"ids, bare, ids":  {ids, bare, append(ids[:3:3], says("a", "4", "user", "only there"))},
+		"bare, ids, bare": {bare, ids, bare},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			for i, lines := range files {
+				f.write(string(rune('a'+i))+".jsonl", lines...)
+			}
+			f.ingest(false)
+			var got []string
+			for _, m := range f.messages("a") {
+				got = append(got, m.Content)
+			}
+			slices.Sort(got)
+			if want := []string{"fine", "ok", "ok", "only there"}; !slices.Equal(got, want) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+func TestProgressIsToldByOneAtATimeAndEndsAtTheWhole(t *testing.T) {
+	f := newFolder(t)
+	var size int64
+	for i := range 40 {
+		name := fmt.Sprintf("%02d.jsonl", i)
+		var all []line
+		for n := range 200 {
+			all = append(all, says(name, fmt.Sprint(n), "user", fmt.Sprintf("pelican %d", n)))
+		}
+		f.write(name, all...)
+	}
+	if err := os.Remove(f.path("07.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := lines{markEvery: 30}.FindIn(t.Context(), f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, File{Source: "lines", Path: f.path("07.jsonl"), Size: 5})
+	for _, one := range files {
+		size += one.Size
+	}
+	var last Progress
+	rep, err := f.db.Ingest(t.Context(), lines{markEvery: 30}, files, false, func(p Progress) {
+		if p.FilesDone < last.FilesDone || p.BytesDone < last.BytesDone || p.Messages < last.Messages {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+	})
+	if err != nil || rep.Messages != 39*200 || len(rep.Problems) != 1 {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	if last.FilesDone != 40 || last.Files != 40 || last.BytesDone != size || last.Bytes != size || last.Messages != rep.Messages {
+		t.Errorf("%+v", last)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -48,28 +49,56 @@ func (c *corpus) session(path, id string, at time.Time, messages int) error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<16)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	parent := any(nil)
-	for i := range messages {
-		uuid := fmt.Sprintf("%s-%04x-4000-8000-%s", id[:8], i, id[24:])
-		line := map[string]any{
-			"uuid": uuid, "parentUuid": parent, "sessionId": id, "isSidechain": false, "userType": "external",
-			"cwd": "/home/dev/" + filepath.Base(filepath.Dir(path)), "gitBranch": "main", "version": "2.1.140",
-			"timestamp": at.Add(time.Duration(i) * 20 * time.Second).Format("2006-01-02T15:04:05.000Z"),
+	lines := newSessionLines(c, id, "/home/dev/"+filepath.Base(filepath.Dir(path)), at)
+	for range messages {
+		line, err := lines.next()
+		if err == nil {
+			_, err = w.Write(line)
 		}
-		c.say(line, uuid, i)
-		if err := enc.Encode(line); err != nil {
+		if err != nil {
 			_ = f.Close() // the write error is the one to tell
 			return err
 		}
-		parent = uuid
 	}
 	if err := w.Flush(); err != nil {
 		_ = f.Close()
 		return err
 	}
 	return f.Close()
+}
+
+// A sessionLines makes the lines of one session.
+type sessionLines struct {
+	c       *corpus
+	id, dir string
+	at      time.Time
+	parent  any
+	n       int
+	buf     bytes.Buffer
+	enc     *json.Encoder
+}
+
+func newSessionLines(c *corpus, id, dir string, at time.Time) *sessionLines {
+	l := &sessionLines{c: c, id: id, dir: dir, at: at}
+	l.enc = json.NewEncoder(&l.buf)
+	l.enc.SetEscapeHTML(false)
+	return l
+}
+
+// next returns the next line with its end; valid until the next call.
+func (l *sessionLines) next() ([]byte, error) {
+	uuid := fmt.Sprintf("%s-%04x-4000-8%03x-%s", l.id[:8], l.n&0xffff, l.n>>16, l.id[24:])
+	line := map[string]any{
+		"uuid": uuid, "parentUuid": l.parent, "sessionId": l.id, "isSidechain": false, "userType": "external",
+		"cwd": l.dir, "gitBranch": "main", "version": "2.1.140",
+		"timestamp": l.at.Add(time.Duration(l.n) * 20 * time.Second).Format("2006-01-02T15:04:05.000Z"),
+	}
+	l.c.say(line, uuid, l.n)
+	l.parent = uuid
+	l.n++
+	l.buf.Reset()
+	err := l.enc.Encode(line)
+	return l.buf.Bytes(), err
 }
 
 // say fills one line with what is said in it.

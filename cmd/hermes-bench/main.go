@@ -4,7 +4,7 @@
 //	hermes-bench recall  --data FILE [--form question|content|rare2] [--one-db] [--limit 10]
 //	hermes-bench queries --dir DIR [--table FILE]
 //	hermes-bench speed   --messages N [--home DIR]
-//	hermes-bench ingest  --dir DIR
+//	hermes-bench ingest  --dir DIR | --generate 2GB|files=50000 [--profile FILE]
 //	hermes-bench memory  [--writes N]
 //	hermes-bench scanner --attack FILE ... --benign FILE ...
 //	hermes-bench conflicts [--pairs FILE]

@@ -89,7 +89,7 @@ func queriesCommand(show func(report) error) *cobra.Command {
 
 func (b *bed) askTable(ctx context.Context, dir string, qs []tableQuery) (queriesReport, error) {
 	r := queriesReport{Queries: len(qs), Kinds: map[string]kindOfQuery{}, Missed: []missedQuery{}}
-	if _, err := b.ingestAll(ctx, dir); err != nil {
+	if _, err := b.ingestAll(ctx, dir, nil); err != nil {
 		return r, err
 	}
 	var hit1, hit5 int

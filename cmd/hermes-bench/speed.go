@@ -120,7 +120,7 @@ func (b *bed) fill(ctx context.Context, messages int, stderr io.Writer) (*corpus
 		return nil, err
 	}
 	fmt.Fprintf(stderr, "hermes-bench: ingesting %d generated messages\n", messages)
-	rep, err := b.ingestAll(ctx, dir)
+	rep, err := b.ingestAll(ctx, dir, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
@@ -33,12 +34,18 @@ func (w *Writer) Ingest(ctx context.Context, src record.Source, files []record.F
 	return g.report, err
 }
 
-// An ingest is one run of Ingest.
+// An ingest is one run of Ingest. One goroutine reads file after file and
+// gathers what it finds into loads, another writes them.
 type ingest struct {
-	to       *Writer
-	src      record.Source
-	final    bool
-	tell     func(record.Progress)
+	to    *Writer
+	src   record.Source
+	final bool
+	tell  func(record.Progress)
+
+	load  *load
+	loads chan *load
+
+	mu       sync.Mutex // of what both goroutines tell
 	progress record.Progress
 	report   record.IngestReport
 }
@@ -51,28 +58,60 @@ func (g *ingest) run(ctx context.Context, files []record.File) error {
 	if err := g.to.enlist(ctx, files, known); err != nil {
 		return err
 	}
-	for _, f := range files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		g.progress.Path = f.Path
-		if err := g.file(ctx, f, known[f.Path]); err != nil {
-			return err
-		}
-		delete(known, f.Path)
-		g.progress.FilesDone++
-		g.progress.BytesDone += f.Size
-		g.notify()
+	if err := g.readAndWrite(ctx, files, known); err != nil {
+		return err
 	}
 	if err := g.to.lose(ctx, known); err != nil {
 		return err
 	}
 	if g.report.Messages > 0 {
-		return g.to.Tend(ctx, g.report.Messages > batchMessages)
+		return g.to.Tend(ctx, g.report.Messages > thoroughAfter)
 	}
 	return nil
 }
 
+// readAndWrite returns when everything that could be read is written. The files
+// that it came to are taken out of known.
+func (g *ingest) readAndWrite(ctx context.Context, files []record.File, known map[string]fileRow) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g.load, g.loads = &load{}, make(chan *load)
+	written := make(chan error, 1)
+	go func() { written <- g.writeLoads(ctx, cancel) }()
+	var err error
+	for _, f := range files {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		if err = g.file(ctx, f, known[f.Path]); err != nil {
+			break
+		}
+		delete(known, f.Path)
+	}
+	if err == nil {
+		err = g.send(ctx)
+	}
+	close(g.loads)
+	// What the writer says comes first: it is why reading was stopped.
+	if failed := <-written; failed != nil {
+		return failed
+	}
+	return err
+}
+
+// passed counts a file of which nothing is to be written.
+func (g *ingest) passed(f record.File, unchanged int, problems ...record.Problem) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.report.Unchanged += unchanged
+	g.report.Problems = append(g.report.Problems, problems...)
+	g.progress.Path = f.Path
+	g.progress.FilesDone++
+	g.progress.BytesDone += f.Size
+	g.notify()
+}
+
+// notify is called with mu held, so that progress is told by one at a time.
 func (g *ingest) notify() {
 	if g.tell != nil {
 		g.progress.Messages = g.report.Messages
@@ -85,13 +124,13 @@ func (g *ingest) file(ctx context.Context, f record.File, row fileRow) error {
 	row.source, row.path = g.src.Name(), f.Path
 	info, err := os.Stat(f.Path)
 	if err != nil {
-		g.report.Problems = append(g.report.Problems, record.Problem{Source: row.source, Path: f.Path, Reason: err.Error()})
+		g.passed(f, 0, record.Problem{Source: row.source, Path: f.Path, Reason: err.Error()})
 		return nil
 	}
 	node := inode(info)
 	same := row.size == f.Size && row.modified == f.Modified.UnixNano() && row.inode == node
 	if same && !row.gone && (row.final || !g.final || database(f.Path) || row.position >= f.Size) {
-		g.report.Unchanged++
+		g.passed(f, 1)
 		return nil
 	}
 	if changed, err := row.rewritten(f.Size); err != nil || changed {
@@ -102,140 +141,44 @@ func (g *ingest) file(ctx context.Context, f record.File, row fileRow) error {
 	return g.read(ctx, f, row, wasGone)
 }
 
-// read runs the source in this goroutine and the writer in another.
+// read runs the source over one file and puts what it delivers into loads.
 func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone bool) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := &fileWriter{g: g, row: row, from: row.position, earlier: row.problems, reading: newReading(row.position > 0)}
-	batches, written := make(chan *batch), make(chan error, 1)
-	go func() {
-		var err error
-		for b := range batches {
-			if err == nil {
-				if err = w.write(ctx, b); err != nil {
-					cancel()
-				}
-			}
-		}
-		written <- err
-	}()
+	from, told, earlier := min(row.position, f.Size), int64(0), row.problems
+	reading := newReading(row.position > 0)
 	in := newIntake(row.source, f.Path, g.to.mask, func(b *batch) error {
-		select {
-		case batches <- b:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+		if b.marked {
+			row.position, row.state, row.tally = b.cursor.Offset, string(b.cursor.State), b.tally
 		}
+		row.problems = mergeProblems(earlier, b.problems)
+		ahead := max(told, min(row.position, f.Size))
+		s := step{batch: b, reading: reading, row: row, bytes: ahead - told}
+		told = ahead
+		return g.put(ctx, s)
 	})
-	readErr := g.src.Read(ctx, f, record.Cursor{Offset: row.position, State: json.RawMessage(row.state)}, g.final, in)
-	if readErr != nil {
+	err := g.src.Read(ctx, f, record.Cursor{Offset: row.position, State: json.RawMessage(row.state)}, g.final, in)
+	whole := err == nil
+	if !whole {
 		in.forgetUnmarked()
 		if ctx.Err() == nil {
-			in.Problem(0, readErr.Error())
+			in.Problem(0, err.Error())
 		}
 	}
 	flushErr := in.flush()
-	close(batches)
-	if err := <-written; err != nil {
-		return err
-	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if flushErr != nil {
 		return flushErr
 	}
-	g.report.Problems = append(g.report.Problems, in.problems...)
-	g.report.Bytes += max(0, f.Size-min(w.from, f.Size))
-	return w.done(ctx, f, in.problems, readErr == nil, wasGone)
-}
-
-// A fileWriter writes the batches of one file.
-type fileWriter struct {
-	g       *ingest
-	row     fileRow
-	from    int64            // where reading began
-	earlier []record.Problem // of what was read before
-	reading *reading
-	batches int
-}
-
-func (w *fileWriter) write(ctx context.Context, b *batch) error {
-	var st *store
-	var read *reading
-	row := w.row
-	if b.marked {
-		row.position, row.state, row.tally = b.cursor.Offset, string(b.cursor.State), b.tally
-	}
-	row.problems = mergeProblems(w.earlier, b.problems)
-	err := w.g.to.sqlite.Update(ctx, false, func(t *engine.Tx) (err error) {
-		read = w.reading.clone()
-		if st, err = writeBatch(t, b, read); err != nil {
-			return err
-		}
-		return row.save(t)
-	})
-	if err != nil {
-		return err
-	}
-	w.reading, w.row = read, row
-	w.g.report.Sessions += st.newSessions
-	w.g.report.Messages += st.newMessages
-	w.g.notify()
-	w.batches++
-	return w.g.to.tendBetween(ctx, w.batches)
-}
-
-// done records that the file was read to its end, so that it is not read again
-// until it changes.
-func (w *fileWriter) done(ctx context.Context, f record.File, problems []record.Problem, whole, wasGone bool) error {
-	row := w.row
-	row.problems = mergeProblems(w.earlier, problems)
-	if whole {
-		row.size, row.final = f.Size, w.g.final
-		var err error
+	row.problems = mergeProblems(earlier, in.problems)
+	if whole { // it is not read again until it changes
+		row.size, row.final = f.Size, g.final
 		if row.print, err = fingerprint(row.path, row.position); err != nil {
 			row.print = 0
 		}
 	}
-	return w.g.to.sqlite.Update(ctx, false, func(t *engine.Tx) error {
-		if wasGone {
-			if err := setGone(t, row.path, false); err != nil {
-				return err
-			}
-		}
-		return row.save(t)
-	})
-}
-
-// writeBatch writes one batch in the transaction t.
-func writeBatch(t *engine.Tx, b *batch, read *reading) (*store, error) {
-	s, err := newStore(t, read, b.path)
-	if err != nil {
-		return nil, err
-	}
-	for i := range b.sessions {
-		r, err := s.session(b.sessions[i].ID)
-		if err != nil {
-			return nil, err
-		}
-		r.changed = record.UnionSession(&r.Session, &b.sessions[i]) || r.changed
-	}
-	revised := b.revised
-	for i := 0; i <= len(b.drafts); i++ {
-		for ; len(revised) > 0 && revised[0].after == i; revised = revised[1:] {
-			if err := s.revise(revised[0]); err != nil {
-				return nil, fmt.Errorf("session %s: %w", revised[0].session, err)
-			}
-		}
-		if i == len(b.drafts) {
-			break
-		}
-		if err := s.add(b.drafts[i]); err != nil {
-			return nil, fmt.Errorf("session %s: %w", b.drafts[i].SessionID, err)
-		}
-	}
-	return s, s.finish()
+	return g.put(ctx, step{row: row, bytes: f.Size - told, ends: true, wasGone: wasGone,
+		problems: in.problems, read: f.Size - from})
 }
 
 // Put stores one session with its messages as a source would deliver them:
@@ -261,7 +204,13 @@ func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Messag
 	}
 	for i := 0; err == nil && i < len(batches); i++ {
 		err = w.sqlite.Update(ctx, true, func(t *engine.Tx) error {
-			_, err := writeBatch(t, batches[i], newReading(false))
+			s, err := newStore(t)
+			if err == nil {
+				err = s.write(batches[i], newReading(false))
+			}
+			if err == nil {
+				err = s.finish()
+			}
 			return err
 		})
 	}

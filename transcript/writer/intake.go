@@ -3,8 +3,11 @@ package writer
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
@@ -12,6 +15,7 @@ import (
 )
 
 const (
+	preparers     = 2       // drafts prepared at once
 	batchMessages = 2000    // a transaction takes this many
 	batchBytes    = 8 << 20 // or this much text, whichever is first
 	hardBytes     = 4 * batchBytes
@@ -41,6 +45,7 @@ type batch struct {
 	tally    record.Tally
 	marked   bool // cursor and tally are to be saved
 	problems []record.Problem
+	bytes    int // of text
 }
 
 // An intake gathers what a source delivers from one file into batches. It is
@@ -183,14 +188,38 @@ func (in *intake) flush() error {
 	if len(b.drafts)+len(b.sessions)+len(b.revised) == 0 && !b.marked {
 		return nil
 	}
-	for _, d := range b.drafts {
-		if err := d.prepare(); err != nil {
-			return fmt.Errorf("message %s of %s: %w", d.UID, d.SessionID, err)
-		}
+	if err := prepareAll(b.drafts); err != nil {
+		return err
 	}
-	b.problems = in.problems
+	b.problems, b.bytes = in.problems, in.bytes
 	in.reset()
 	return in.deliver(b)
+}
+
+// prepareAll prepares drafts, several at once when there are many.
+func prepareAll(drafts []*draft) error {
+	const piece = 16
+	var next atomic.Int64
+	errs := make([]error, min(preparers, (len(drafts)+piece-1)/piece))
+	var at sync.WaitGroup
+	for i := range errs {
+		at.Go(func() {
+			for errs[i] == nil {
+				from := int(next.Add(piece)) - piece
+				if from >= len(drafts) {
+					return
+				}
+				for _, d := range drafts[from:min(from+piece, len(drafts))] {
+					if err := d.prepare(); err != nil {
+						errs[i] = fmt.Errorf("message %s of %s: %w", d.UID, d.SessionID, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	at.Wait()
+	return errors.Join(errs...)
 }
 
 // prepare does the work on a message that needs no database.

@@ -45,8 +45,8 @@ type doc struct {
 	old   bool // a row with this id may be there
 }
 
-func newStore(t *engine.Tx, read *reading, path string) (*store, error) {
-	s := &store{Tx: t, read: read, path: path, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
+func newStore(t *engine.Tx) (*store, error) {
+	s := &store{Tx: t, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
 		df: make(map[string]int64), contexts: make(map[[3]string]int64), twins: make(map[int64]map[int64][]int64)}
 	if err := s.Row("SELECT value + 1 FROM counter WHERE name = 'rev'", nil, &s.rev); err != nil {
 		return nil, err
