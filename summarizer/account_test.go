@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 )
@@ -61,32 +60,6 @@ func TestTokensThatAreNotToldAreGuessed(t *testing.T) {
 	s, err := c.Account.Statement()
 	if err != nil || s.Tasks["x"].InputTokens == 0 || s.Tasks["x"].OutputTokens == 0 {
 		t.Errorf("%+v, %v", s, err)
-	}
-}
-
-func TestEveryCallIsCountedWhoeverMakesIt(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "account.json")
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			a := &Account{Path: path}
-			task := Task{Name: "x"}
-			for range 10 {
-				most := task.cost(5, 5)
-				if err := a.admit(t.Context(), task, most); err != nil {
-					t.Error(err)
-				}
-				if err := a.settle(t.Context(), task, most, task.cost(1, 2), nil, false); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	a := &Account{Path: path}
-	l, err := a.load()
-	if err != nil || l.Tasks["x"].Calls != 80 || l.Tasks["x"].OutputTokens != 160 || l.HeldTokens != 0 {
-		t.Errorf("%+v, %v", l, err)
 	}
 }
 

@@ -33,6 +33,17 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/summarizer/endpoint"
+)
+
+// What is spent is kept by package endpoint; these are its types under the
+// names by which the other rooms know them.
+type (
+	Account   = endpoint.Account
+	Spending  = endpoint.Spending
+	Health    = endpoint.Health
+	Statement = endpoint.Statement
 )
 
 // The kinds of endpoint.
@@ -75,19 +86,17 @@ type Client struct {
 }
 
 var (
-	// ErrDown is returned without a call while an endpoint is left alone after
-	// repeated failures.
-	ErrDown = errors.New("endpoint is left alone after failures")
-	// ErrBudget is returned without a call when the day's budget does not
+	// ErrDown and ErrBudget are returned without a call: while an endpoint is
+	// left alone after repeated failures, and when the day's budget does not
 	// cover it.
-	ErrBudget = errors.New("budget of the day is spent")
+	ErrDown, ErrBudget = endpoint.ErrDown, endpoint.ErrBudget
 	// ErrRefused is returned when the model declined to answer.
 	ErrRefused = errors.New("model refused")
 	// ErrAnswer is returned when the answer is not what was asked for: no JSON,
 	// cut off, too large, or empty.
-	ErrAnswer = errors.New("answer not understood")
+	ErrAnswer = endpoint.ErrAnswer
 	// ErrTimeout is returned when the task's time ran out.
-	ErrTimeout = errors.New("no answer in time")
+	ErrTimeout = endpoint.ErrTimeout
 )
 
 const (

@@ -1,4 +1,4 @@
-package summarizer
+package endpoint
 
 import (
 	"context"
@@ -16,7 +16,8 @@ import (
 
 // An Account counts what was spent, stops when the day's budget is, and
 // remembers which endpoints do not answer. Processes that share the file share
-// all three. Set the fields before first use; safe for concurrent use.
+// all three. A nil Account counts nothing and knows no breaker. Set the fields
+// before first use; safe for concurrent use.
 type Account struct {
 	Path        string  // the file; "" keeps everything in memory
 	DailyTokens int64   // most tokens a day, in and out; 0 is no limit
@@ -143,14 +144,17 @@ func (a *Account) save(l ledger) error {
 	return nil
 }
 
-// A cost is tokens and dollars of one call.
-type cost struct {
-	in, out int64
-	dollars float64
+// A Cost is tokens and dollars of one call.
+type Cost struct {
+	In, Out int64
+	Dollars float64
 }
 
-func (t Task) cost(in, out int64) cost {
-	return cost{in, out, (float64(in)*t.InputPrice + float64(out)*t.OutputPrice) / 1e6}
+// A Call is one call of an endpoint, as the account sees it.
+type Call struct {
+	Task     string // under which it is counted
+	Endpoint string // whose health it tells of
+	Most     Cost   // set aside while it runs
 }
 
 // How long an endpoint is left alone, by failures in a row.
@@ -162,19 +166,19 @@ const (
 	settleTime = 2 * time.Second
 )
 
-// admit sets most aside for a call, unless the endpoint is left alone or the
-// budget does not cover it. Errors: ErrDown, ErrBudget.
-func (a *Account) admit(ctx context.Context, t Task, most cost) error {
+// Admit sets c.Most aside, unless the endpoint is left alone or the budget does
+// not cover it. What was admitted must be settled. Errors: ErrDown, ErrBudget.
+func (a *Account) Admit(ctx context.Context, c Call) error {
 	if a == nil {
 		return nil
 	}
 	return a.change(ctx, func(l *ledger) error {
-		h := l.Endpoints[t.Endpoint()]
+		h := l.Endpoints[c.Endpoint]
 		now := a.now()
 		if now.Before(h.OpenUntil) {
 			return fmt.Errorf("%w until %s: %s", ErrDown, h.OpenUntil.Local().Format("15:04:05"), h.LastError)
 		}
-		tokens, dollars := l.HeldTokens+most.in+most.out, l.HeldCost+most.dollars
+		tokens, dollars := l.HeldTokens+c.Most.In+c.Most.Out, l.HeldCost+c.Most.Dollars
 		for _, s := range l.Tasks {
 			tokens += s.InputTokens + s.OutputTokens
 			dollars += s.Cost
@@ -187,53 +191,53 @@ func (a *Account) admit(ctx context.Context, t Task, most cost) error {
 		}
 		if h.Failures >= breakAfter {
 			h.OpenUntil = now.Add(shortBreak) // this call is the trial; nobody else tries meanwhile
-			l.Endpoints[t.Endpoint()] = h
+			l.Endpoints[c.Endpoint] = h
 		}
-		l.HeldTokens += most.in + most.out
-		l.HeldCost += most.dollars
+		l.HeldTokens += c.Most.In + c.Most.Out
+		l.HeldCost += c.Most.Dollars
 		return nil
 	})
 }
 
-// settle replaces what was set aside by what was used. failed is nil for an
+// Settle replaces what was set aside by what was used. failed is nil for an
 // endpoint that works, whatever it answered; neutral says that nothing was
-// learnt about it.
-func (a *Account) settle(ctx context.Context, t Task, most, used cost, failed error, neutral bool) error {
+// learnt about it. It does not end with ctx.
+func (a *Account) Settle(ctx context.Context, c Call, used Cost, failed error, neutral bool) error {
 	if a == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	return a.change(ctx, func(l *ledger) error {
-		l.HeldTokens = max(0, l.HeldTokens-most.in-most.out)
-		l.HeldCost = max(0, l.HeldCost-most.dollars)
-		s := l.Tasks[t.Name]
+		l.HeldTokens = max(0, l.HeldTokens-c.Most.In-c.Most.Out)
+		l.HeldCost = max(0, l.HeldCost-c.Most.Dollars)
+		s := l.Tasks[c.Task]
 		s.Calls++
-		s.InputTokens += used.in
-		s.OutputTokens += used.out
-		s.Cost += used.dollars
+		s.InputTokens += used.In
+		s.OutputTokens += used.Out
+		s.Cost += used.Dollars
 		if failed != nil {
 			s.Failures++
 		}
-		l.Tasks[t.Name] = s
+		l.Tasks[c.Task] = s
 		if neutral {
 			return nil
 		}
 		if failed == nil {
-			delete(l.Endpoints, t.Endpoint())
+			delete(l.Endpoints, c.Endpoint)
 			return nil
 		}
-		h := l.Endpoints[t.Endpoint()]
+		h := l.Endpoints[c.Endpoint]
 		h.Failures++
-		h.LastError = clip(failed.Error(), 200)
+		h.LastError = brief(failed.Error())
 		if h.Failures >= breakAfter {
 			rest := min(shortBreak<<min(h.Failures-breakAfter, 8), longestRest)
-			if s := (*statusError)(nil); errors.As(failed, &s) {
-				rest = max(rest, min(s.after, longestRest))
+			if s := (*StatusError)(nil); errors.As(failed, &s) {
+				rest = max(rest, min(s.After, longestRest))
 			}
 			h.OpenUntil = a.now().Add(rest)
 		}
-		l.Endpoints[t.Endpoint()] = h
+		l.Endpoints[c.Endpoint] = h
 		return nil
 	})
 }
