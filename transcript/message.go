@@ -31,9 +31,9 @@ func (db *DB) Messages(ctx context.Context, sessionID string, w Window) (msgs []
 
 func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Message, int, int, error) {
 	var session int64
-	var source, user string
-	err := db.read.QueryRowContext(ctx, "SELECT id, source, user FROM session WHERE name = ?", sessionID).Scan(&session, &source, &user)
-	if noRows(err) || err == nil && !db.reader.sees(source, user) {
+	var source, user, chat string
+	err := db.read.QueryRowContext(ctx, "SELECT id, source, user, chat FROM session WHERE name = ?", sessionID).Scan(&session, &source, &user, &chat)
+	if noRows(err) || err == nil && !db.reader.sees(source, user, chat) {
 		err = ErrNotFound
 	}
 	if err != nil {

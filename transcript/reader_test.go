@@ -85,3 +85,56 @@ func TestAReaderSeesOnlyTheirOwnSessions(t *testing.T) {
 		}
 	}
 }
+
+// Upstream #10554, #88501: a chat found what was said in another one.
+func TestAChatSeesOnlyItsOwnSessions(t *testing.T) {
+	ctx := t.Context()
+	db, err := Open(ctx, filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, s := range []Session{
+		{ID: "hermes:dm", Chat: "agent:main:telegram:dm:7", User: "anna"}, {ID: "hermes:group", Chat: "agent:main:telegram:group:9", User: "anna"},
+		{ID: "hermes:other", Chat: "agent:main:telegram:dm:7", User: "tom"}, {ID: "hermes:keyless", User: "anna"},
+	} {
+		if err := db.Put(ctx, s, []Message{{UID: "1", Role: UserRole, Content: "zebra"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		as   Reader
+		want []string
+	}{
+		"a key shows its chat and nothing without one": {Reader{Chat: "agent:main:telegram:dm:7"}, []string{"hermes:dm", "hermes:other"}},
+		"key and user must both fit":                   {Reader{Chat: "agent:main:telegram:dm:7", User: "anna"}, []string{"hermes:dm"}},
+		"a key that nobody has shows nothing":          {Reader{Chat: "agent:main:telegram:dm:70"}, nil},
+	} {
+		view := db.As(c.as)
+		got, err := view.Search(ctx, Query{Text: "zebra", Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, h := range got.Hits {
+			found = append(found, h.Session.ID)
+		}
+		recent, err := view.Recent(ctx, Query{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(found)
+		if !slices.Equal(found, c.want) || len(recent) != len(c.want) {
+			t.Errorf("%s: found %v, listed %d, want %v", name, found, len(recent), c.want)
+		}
+		_, keyless := view.Session(ctx, "hermes:keyless")
+		_, _, _, inside := view.Messages(ctx, "hermes:group", Window{})
+		if !errors.Is(keyless, ErrNotFound) || !errors.Is(inside, ErrNotFound) {
+			t.Errorf("%s: %v, %v", name, keyless, inside)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -91,6 +92,9 @@ func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	answer := Answer{More: max(0, len(lineages)-limit), Note: noteOf(found)}
 	for _, s := range lineages[:min(limit, len(lineages))] {
 		h, err := db.hydrate(ctx, s)
+		if errors.Is(err, ErrNotFound) {
+			continue // forgotten since it was found
+		}
 		if err != nil {
 			return Answer{}, err
 		}
@@ -108,7 +112,7 @@ func limitOf(q Query) int {
 
 func (db *DB) filter(q Query) index.Filter {
 	f := index.Filter{Sources: q.Sources, Project: q.Project, Live: q.Exclude}
-	if db.reader.User != "" {
+	if !db.reader.all() {
 		f.Sees = db.reader.sees
 	}
 	for _, r := range q.Roles {

@@ -18,7 +18,7 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 		return Session{}, fmt.Errorf("session %q: %w", id, ErrNotFound)
 	}
 	few := " LIMIT 4"
-	if db.reader.User != "" {
+	if !db.reader.all() {
 		few = "" // the first may all be somebody else's
 	}
 	// From exact to vague; the first that finds anything decides.
@@ -92,7 +92,7 @@ func (db *DB) Lineage(ctx context.Context, sessionIDs ...string) ([]string, erro
 // there tells whether the reader may know of a session. One that cannot be read
 // is not there.
 func (db *DB) there(ctx context.Context, id string) bool {
-	if db.reader.User == "" {
+	if db.reader.all() {
 		return true
 	}
 	found, err := db.sessions(ctx, "WHERE name = ?", id)

@@ -14,6 +14,7 @@ import (
 type directory struct {
 	mu       sync.RWMutex
 	rev      int64
+	forgot   int64      // how often something had been forgotten
 	blocks   []dirBlock // by block id
 	sessions map[int64]*dirSession
 	words    map[string]string // each source, project and user once
@@ -29,7 +30,7 @@ type dirSession struct {
 	id, root        int64
 	name            string
 	source, project string
-	user            string
+	user, chat      string
 	started, active int64 // Unix seconds
 	automatic       bool  // nobody sat in front of it
 	left            bool  // its content is no longer in the context of what followed
@@ -39,21 +40,22 @@ type dirSession struct {
 
 // refresh reads what changed since the last time.
 func (x *Index) refresh(ctx context.Context) error {
-	var rev int64
-	if err := x.read.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'rev'").Scan(&rev); err != nil {
+	var rev, forgot int64
+	if err := x.read.QueryRowContext(ctx, "SELECT r.value, f.value FROM counter r, counter f WHERE r.name = 'rev' AND f.name = 'forgotten'").Scan(&rev, &forgot); err != nil {
 		return err
 	}
 	d := &x.dir
 	d.mu.RLock()
-	current := d.sessions != nil && d.rev == rev
+	current := d.sessions != nil && d.rev == rev && d.forgot == forgot
 	d.mu.RUnlock()
 	if current {
 		return nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.sessions == nil {
+	if d.sessions == nil || d.forgot != forgot { // rows that went leave no trace to go by
 		d.sessions, d.words = make(map[int64]*dirSession), make(map[string]string)
+		d.blocks, d.corpus, d.rev, d.forgot = nil, rank.Corpus{}, 0, forgot
 	}
 	// Rows of transactions after rev may be seen too; they are read again the
 	// next time, which changes nothing.
@@ -67,7 +69,7 @@ func (x *Index) refresh(ctx context.Context) error {
 func (x *Index) readSessions(ctx context.Context) (err error) {
 	d := &x.dir
 	rows, err := x.read.QueryContext(ctx, `SELECT id, root, name, source, CASE project WHEN '' THEN dir ELSE project END,
-			started / 1000, active / 1000, surface, end_reason, user,
+			started / 1000, active / 1000, surface, end_reason, user, chat,
 			EXISTS (SELECT 1 FROM session c WHERE c.parent = s.name AND c.parent <> '' AND c.relation IN ('compaction', 'reset'))
 		FROM session s WHERE rev > ?`, d.rev)
 	if err != nil {
@@ -78,10 +80,10 @@ func (x *Index) readSessions(ctx context.Context) (err error) {
 		var s dirSession
 		var surface, reason string
 		var continued bool
-		if err := rows.Scan(&s.id, &s.root, &s.name, &s.source, &s.project, &s.started, &s.active, &surface, &reason, &s.user, &continued); err != nil {
+		if err := rows.Scan(&s.id, &s.root, &s.name, &s.source, &s.project, &s.started, &s.active, &surface, &reason, &s.user, &s.chat, &continued); err != nil {
 			return err
 		}
-		s.source, s.project, s.user = d.word(s.source), d.word(s.project), d.word(s.user)
+		s.source, s.project, s.user, s.chat = d.word(s.source), d.word(s.project), d.word(s.user), d.word(s.chat)
 		s.automatic = surface == "cron" || surface == "scheduled"
 		s.left = continued || leftContext(reason)
 		if old := d.sessions[s.id]; old != nil { // blocks point to it

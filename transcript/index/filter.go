@@ -15,8 +15,8 @@ type Filter struct {
 	// except what has left that context.
 	Live []string
 	// Sees tells whether the reader may see sessions of a source that carry a
-	// user; nil sees all.
-	Sees func(source, user string) bool
+	// user and are of a chat; nil sees all.
+	Sees func(source, user, chat string) bool
 }
 
 // A filter is a Filter in the directory's terms.
@@ -42,7 +42,7 @@ func (f Filter) resolve(d *directory) *filter {
 
 // session tells whether messages of s may be found at all.
 func (f *filter) session(s *dirSession) bool {
-	return (f.Sees == nil || f.Sees(s.source, s.user)) && contains(f.Sources, s.source) && inProject(s.project, f.Project) &&
+	return (f.Sees == nil || f.Sees(s.source, s.user, s.chat)) && contains(f.Sources, s.source) && inProject(s.project, f.Project) &&
 		(f.Since == 0 || s.active == 0 || s.active >= f.Since) && (f.Until == 0 || s.started == 0 || s.started <= f.Until)
 }
 

@@ -46,6 +46,7 @@ type Session struct {
 	Model      string // the last model seen
 	Surface    string // cli, ide, desktop, sdk, telegram, cron, ...
 	User       string // the user it belongs to, where the agent serves several
+	Chat       string // the key of the chat that it belongs to, where a gateway keeps many apart
 	Version    string // of the agent
 	StartedAt  time.Time
 	EndedAt    time.Time

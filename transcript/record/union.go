@@ -83,7 +83,7 @@ func UnionSession(s *Session, n *Session) bool {
 		have *string
 		more string
 	}{{&s.ParentID, n.ParentID}, {&s.Title, n.Title}, {&s.Project, n.Project}, {&s.Dir, n.Dir}, {&s.Branch, n.Branch},
-		{&s.Model, n.Model}, {&s.Surface, n.Surface}, {&s.User, n.User}, {&s.Version, n.Version},
+		{&s.Model, n.Model}, {&s.Surface, n.Surface}, {&s.User, n.User}, {&s.Chat, n.Chat}, {&s.Version, n.Version},
 		{&s.EndReason, n.EndReason}, {&s.SourcePath, n.SourcePath}} {
 		if f.more != "" {
 			*f.have = f.more

@@ -53,7 +53,7 @@ func (s *store) block(sess *sessionRow) (*block, error) {
 
 func (s *store) newBlock(session int64) (*block, error) {
 	if s.lastID == 0 {
-		if err := s.Row("SELECT coalesce(max(id), 0) FROM block", nil, &s.lastID); err != nil {
+		if err := s.Row("SELECT max(value, (SELECT coalesce(max(id), 0) FROM block)) FROM counter WHERE name = 'block'", nil, &s.lastID); err != nil {
 			return nil, err
 		}
 	}

@@ -33,12 +33,13 @@ type fileRow struct {
 	problems       []record.Problem
 	final          bool
 	gone           bool
+	forgotten      bool // something that stands in it was: no cursor is kept
 }
 
 // files returns the known files of a source by path.
 func (w *Writer) files(ctx context.Context, source string) (out map[string]fileRow, err error) {
 	rows, err := w.sqlite.Read.QueryContext(ctx,
-		"SELECT path, size, modified, inode, position, state, print, tally, problems, final, gone FROM file WHERE source = ?", source)
+		"SELECT path, size, modified, inode, position, state, print, tally, problems, final, gone, forgotten FROM file WHERE source = ?", source)
 	if err != nil {
 		return nil, w.sqlite.Explain(err)
 	}
@@ -48,7 +49,7 @@ func (w *Writer) files(ctx context.Context, source string) (out map[string]fileR
 		r := fileRow{source: source}
 		var tally, problems string
 		var state []byte
-		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &state, &r.print, &tally, &problems, &r.final, &r.gone); err != nil {
+		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &state, &r.print, &tally, &problems, &r.final, &r.gone, &r.forgotten); err != nil {
 			return nil, err
 		}
 		if len(state) > 0 {
@@ -75,6 +76,10 @@ func fromJSON(text string, v any) error {
 
 // save writes the row within t.
 func (r fileRow) save(t *engine.Tx) error {
+	numbers := database(r.path) // is all that the cursor of a database holds
+	if r.forgotten && !numbers {
+		r.position, r.state, r.print = 0, "", 0
+	}
 	tally, err := json.Marshal(r.tally)
 	if err != nil {
 		return err
@@ -89,12 +94,13 @@ func (r fileRow) save(t *engine.Tx) error {
 			return err
 		}
 	}
-	return t.Exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, final, gone)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.Exec(`INSERT INTO file (source, path, size, modified, inode, position, state, print, tally, problems, final, gone, forgotten)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (source, path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
-			position = excluded.position, state = excluded.state, print = excluded.print, tally = excluded.tally,
-			problems = excluded.problems, final = excluded.final, gone = excluded.gone`,
-		r.source, r.path, r.size, r.modified, r.inode, r.position, state, r.print, string(tally), string(problems), r.final, r.gone)
+			position = iif(file.forgotten > ?14, 0, excluded.position), state = iif(file.forgotten > ?14, x'', excluded.state),
+			print = iif(file.forgotten > ?14, 0, excluded.print), tally = excluded.tally, problems = excluded.problems,
+			final = excluded.final, gone = excluded.gone, forgotten = max(file.forgotten, excluded.forgotten)`,
+		r.source, r.path, r.size, r.modified, r.inode, r.position, state, r.print, string(tally), string(problems), r.final, r.gone, r.forgotten, numbers)
 }
 
 // enlist records files that are not known yet, so that they count as pending

@@ -120,10 +120,10 @@ func (s *store) finishSession(r *sessionRow) error {
 	}
 	return s.Exec(`UPDATE session SET root = ?, parent = ?, relation = ?, title = ?, project = ?, dir = ?, branch = ?, model = ?,
 		surface = ?, user = ?, version = ?, started = ?, ended = ?, active = ?, end_reason = ?, path = ?, gone = ?,
-		messages = ?, text = ?, preview = ?, header = ?, keyed = ?, rev = ? WHERE id = ?`,
+		messages = ?, text = ?, preview = ?, header = ?, keyed = ?, chat = ?, rev = ? WHERE id = ?`,
 		r.root, r.ParentID, string(r.Relation), r.Title, r.Project, r.Dir, r.Branch, r.Model,
 		r.Surface, r.User, r.Version, record.Millis(r.StartedAt), record.Millis(r.EndedAt), record.Millis(r.LastActive), r.EndReason, r.SourcePath, r.SourceGone,
-		r.Messages, r.text, r.Preview, r.header, r.keyed, s.rev, r.id)
+		r.Messages, r.text, r.Preview, r.header, r.keyed, r.Chat, s.rev, r.id)
 }
 
 // indexHeader puts what says what the session is about into its own index, and

@@ -108,6 +108,7 @@ func (g *ingest) write(ctx context.Context, l *load) error {
 				if err := st.write(s.batch, readings[s.reading]); err != nil {
 					return err
 				}
+				s.row.forgotten = s.row.forgotten || readings[s.reading].dropped
 			}
 			if err := s.row.save(t); err != nil {
 				return err
@@ -155,6 +156,9 @@ func (s *store) write(b *batch, read *reading) error {
 		clear(s.twins) // the file before may have added some
 	}
 	for i := range b.sessions {
+		if s.forgotten(b.sessions[i].ID) {
+			continue
+		}
 		r, err := s.session(b.sessions[i].ID)
 		if err != nil {
 			return err
@@ -164,12 +168,18 @@ func (s *store) write(b *batch, read *reading) error {
 	revised := b.revised
 	for i := 0; i <= len(b.drafts); i++ {
 		for ; len(revised) > 0 && revised[0].after == i; revised = revised[1:] {
+			if s.forgotten(revised[0].session) {
+				continue
+			}
 			if err := s.revise(revised[0]); err != nil {
 				return fmt.Errorf("session %s: %w", revised[0].session, err)
 			}
 		}
 		if i == len(b.drafts) {
 			break
+		}
+		if s.forgotten(b.drafts[i].SessionID) {
+			continue
 		}
 		if err := s.add(b.drafts[i]); err != nil {
 			return fmt.Errorf("session %s: %w", b.drafts[i].SessionID, err)

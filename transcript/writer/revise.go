@@ -13,6 +13,8 @@ type reading struct {
 	onward bool           // it began where an earlier one had ended
 	base   map[nthKey]int // equal messages that an earlier reading had stored
 	last   map[string]int // by session, how far in it the reading has come
+	// dropped says that something was delivered which is forgotten.
+	dropped bool
 }
 
 func newReading(onward bool) *reading {
@@ -20,7 +22,7 @@ func newReading(onward bool) *reading {
 }
 
 func (r *reading) clone() *reading {
-	return &reading{onward: r.onward, base: maps.Clone(r.base), last: maps.Clone(r.last)}
+	return &reading{onward: r.onward, base: maps.Clone(r.base), last: maps.Clone(r.last), dropped: r.dropped}
 }
 
 // begin notes where in sess the reading begins.

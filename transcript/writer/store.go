@@ -21,7 +21,8 @@ type store struct {
 	contexts map[[3]string]int64
 	twins    map[int64]map[int64][]int64 // of sessions with both kinds of identity
 	read     *reading
-	path     string // of the file that is read
+	path     string          // of the file that is read
+	graves   map[string]bool // names of forgotten sessions
 
 	newSessions, newMessages int
 }
@@ -51,7 +52,9 @@ func newStore(t *engine.Tx) (*store, error) {
 	if err := s.Row("SELECT value + 1 FROM counter WHERE name = 'rev'", nil, &s.rev); err != nil {
 		return nil, err
 	}
-	return s, nil
+	var err error
+	s.graves, err = gravesOf(t)
+	return s, err
 }
 
 // session returns the row of id, a new one when there is none.
@@ -64,7 +67,7 @@ func (s *store) session(id string) (*sessionRow, error) {
 		append(record.SessionFields(&r.Session), &r.id, &r.root, &r.text, &r.keyed, &r.header)...)
 	switch {
 	case noRows(err):
-		if err := s.Row("SELECT coalesce(max(id), 0) + 1 FROM session", nil, &r.id); err != nil {
+		if err := s.Row("SELECT max(value, (SELECT coalesce(max(id), 0) FROM session)) + 1 FROM counter WHERE name = 'session'", nil, &r.id); err != nil {
 			return nil, err
 		}
 		// Written at once, since its id is taken; finish fills it.
@@ -99,6 +102,9 @@ func (s *store) add(d *draft) error {
 	}
 	if id != 0 {
 		return s.merge(sess, id, d)
+	}
+	if gone, err := s.buried(d, key); err != nil || gone {
+		return err
 	}
 	id, err = s.takeID(sess, slotOf(&d.Message, d.size))
 	if err != nil {
