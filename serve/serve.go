@@ -11,6 +11,8 @@
 // A handler that panics or that returns a Go error is answered with a bare
 // internal error: what went wrong is told to [Parts].Bug, never to the client.
 // What a client is offered depends on configuration, never on the connection.
+// A call that takes longer than a second is reported to a client that asked for
+// it by a progressToken, every few seconds until its answer.
 //
 // # What is never done
 //
@@ -53,6 +55,10 @@ type Parts struct {
 	Bug func(where string, err error)
 }
 
+// pageSize is how many items of a list are sent at once. What this program
+// offers is one page; a list that grows must not become one endless answer.
+const pageSize = 100
+
 // listTTL is how long, in milliseconds, a client may keep the lists: they
 // change only with the configuration, so with a restart.
 const listTTL = 5 * 60 * 1000
@@ -91,6 +97,7 @@ func New(p Parts) *server.MCPServer {
 		server.WithResourceCapabilities(false, false),
 		server.WithPromptCapabilities(false),
 		server.WithHooks(hooks),
+		server.WithPaginationLimit(pageSize),
 		server.WithToolHandlerMiddleware(p.guardTool),
 		server.WithResourceHandlerMiddleware(p.guardResource),
 		server.WithPromptHandlerMiddleware(p.guardPrompt),
@@ -127,6 +134,10 @@ func ClientName(ctx context.Context) (name, version string) {
 	return "", ""
 }
 
+// Progress tells the client that ctx belongs to what its call is at now, if it
+// asked to be told. Nobody else hears of it; it is nothing to rely on.
+func Progress(ctx context.Context, stage string) { wire.ProgressOf(ctx).Say(stage) }
+
 // guardTool keeps panics and Go errors from the client and tells Done.
 func (p Parts) guardTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
@@ -137,6 +148,7 @@ func (p Parts) guardTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 				p.Done(req.Params.Name, err != nil || res == nil || res.IsError, time.Since(start).Seconds())
 			}
 		}()
+		defer wire.ProgressOf(ctx).Beat()()
 		return next(withMeta(ctx, req.Params.Meta), req)
 	}
 }

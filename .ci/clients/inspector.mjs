@@ -17,6 +17,7 @@ const http = (kind, path) => [server.url.replace(/mcp$/, path), '--transport', k
 for (const [name, where] of Object.entries({
   'inspector, stdio': [server.binary, 'serve', '--home', server.home],
   'inspector, HTTP': http('http', 'mcp'),
+  'inspector, SSE': http('sse', 'sse'),
 })) {
   await job(name, async () => ({
     // It does not print what the server says at first; the list shows that it answered.

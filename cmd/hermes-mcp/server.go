@@ -138,7 +138,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		},
 		Limit: a.config.SearchLimit, DefaultProject: a.config.DefaultProject,
 		Redact: a.config.RedactOutput, Pending: how.pending,
-		WhenSummarize: a.config.Summarize,
+		WhenSummarize: a.config.Summarize, Progress: serve.Progress,
 	}
 	if model := a.model(summarizer.SessionSearch); model != nil {
 		search.Summarize = model.Focus

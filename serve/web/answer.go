@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -21,6 +20,7 @@ type letter struct {
 		Meta      map[string]any  `json:"_meta"`
 		RequestID json.RawMessage `json:"requestId"` // of notifications/cancelled
 	} `json:"params"`
+	raw []byte // all of it
 }
 
 type letterKey struct{}
@@ -30,6 +30,7 @@ func open(body []byte) letter {
 	if json.Unmarshal(body, &l) != nil {
 		return letter{}
 	}
+	l.raw = body
 	return l
 }
 
@@ -41,12 +42,13 @@ func letterOf(ctx context.Context) letter {
 // homeless tells whether the message belongs to an era with sessions and
 // names none, about which the engine is too lenient.
 func (l letter) homeless(r *http.Request) bool {
-	if l.Method == "" || l.Method == string(mcp.MethodInitialize) || r.Header.Get("Mcp-Session-Id") != "" ||
-		mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		return false
-	}
+	return l.Method != "" && l.Method != string(mcp.MethodInitialize) && r.Header.Get("Mcp-Session-Id") == "" && !l.modern(r)
+}
+
+// modern tells whether the message belongs to the era without sessions.
+func (l letter) modern(r *http.Request) bool {
 	version, _ := l.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
-	return !mcp.IsModernProtocol(version)
+	return mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) || mcp.IsModernProtocol(version)
 }
 
 // calls are the requests of sessions that are under way. A client of the era
@@ -90,88 +92,4 @@ func (c *calls) withdraw(session string, id json.RawMessage) {
 		one.withdrawn = true
 		one.cancel()
 	}
-}
-
-// An answerWriter puts right what the engine writes: the code of an answer
-// that a resource is not there, and ids that its arithmetic changed.
-type answerWriter struct {
-	http.ResponseWriter
-	missing *wire.NotFound
-	id      json.RawMessage // as the client wrote it, when the engine would not
-	begun   bool            // something was written
-}
-
-// Unwrap lets a ResponseController reach the writer below.
-func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// Flush passes on what was written so far.
-func (w *answerWriter) Flush() {
-	// A writer that cannot flush is one that need not.
-	_ = http.NewResponseController(w.ResponseWriter).Flush()
-}
-
-// WriteHeader begins the answer.
-func (w *answerWriter) WriteHeader(status int) {
-	w.begun = true
-	var e mcp.JSONRPCErrorDetails
-	if status == http.StatusOK && w.missing.Correct(&e) && e.Code == mcp.INVALID_PARAMS {
-		status = http.StatusBadRequest
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write takes one message of the engine's, whole.
-func (w *answerWriter) Write(p []byte) (int, error) {
-	w.begun = true
-	if _, err := w.ResponseWriter.Write(w.restore(w.correct(p))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// correct is an answer that a resource is not there as it should be.
-func (w *answerWriter) correct(p []byte) []byte {
-	var answer struct {
-		JSONRPC string                   `json:"jsonrpc"`
-		ID      json.RawMessage          `json:"id"`
-		Error   *mcp.JSONRPCErrorDetails `json:"error"`
-	}
-	if !w.missing.Correct(&mcp.JSONRPCErrorDetails{}) || json.Unmarshal(p, &answer) != nil || answer.Error == nil {
-		return p
-	}
-	w.missing.Correct(answer.Error)
-	out, err := json.Marshal(answer)
-	if err != nil {
-		return p
-	}
-	return append(out, '\n')
-}
-
-// restore is an answer with the id that the client wrote.
-func (w *answerWriter) restore(p []byte) []byte {
-	const head = `{"jsonrpc":"2.0","id":`
-	if w.id == nil {
-		return p
-	}
-	before, after, ok := bytes.Cut(p, []byte(head))
-	comma := bytes.IndexByte(after, ',')
-	if !ok || comma < 0 || bytes.IndexByte(after[:comma], '"') >= 0 {
-		return p
-	}
-	return bytes.Join([][]byte{before, []byte(head), w.id, after[comma:]}, nil)
-}
-
-// changing is id when it is a number that does not survive as a float.
-func changing(id json.RawMessage) json.RawMessage {
-	if len(id) == 0 || id[0] == '"' {
-		return nil
-	}
-	var n float64
-	if json.Unmarshal(id, &n) != nil {
-		return nil
-	}
-	if again, err := json.Marshal(n); err == nil && bytes.Equal(again, id) && n < 1<<53 && n > -1<<53 {
-		return nil
-	}
-	return id
 }

@@ -244,8 +244,19 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "Mcp-Session-Id is missing: initialize first and send the id it answers with")
 		return
 	}
+	if wrong := wire.WrongCursor(g.Server, l.raw); wrong != nil {
+		w.Header().Set("Content-Type", "application/json")
+		if l.modern(r) {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		_, _ = w.Write(wrong) // the client that hung up is not told
+		return
+	}
 	ctx, missing := wire.WithNotFound(r.Context())
 	out := &answerWriter{ResponseWriter: w, missing: missing, id: changing(l.ID)}
+	if l.Method == string(mcp.MethodToolsCall) && takesStream(r) {
+		ctx = wire.WithProgress(ctx, l.raw, out.notice)
+	}
 	switch {
 	case id == "" || r.Method != http.MethodPost:
 	case l.Method == string(mcp.MethodNotificationCancelled):
@@ -254,7 +265,7 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		var end func() bool
 		ctx, end = d.calls.begin(ctx, id, l.ID)
 		defer func() {
-			if end() && !out.begun {
+			if end() && !out.hasBegun() {
 				w.WriteHeader(http.StatusAccepted) // no answer to what was withdrawn
 			}
 		}()

@@ -9,7 +9,8 @@
 // Every request that was taken is answered, also when the input ends or the
 // process is told to stop, unless the client cancelled it. Calls of tools that
 // write run one by one in the order received; tools that are marked read-only
-// run beside them. Nothing but JSON-RPC is written to the output. A panic is
+// run beside them. A call that takes long says so, if its client asked for that,
+// and says nothing after its answer: see [Progress]. Nothing but JSON-RPC is written to the output. A panic is
 // answered with [InternalError].
 //
 // # Limits
@@ -198,7 +199,11 @@ func (l *loop) run(c *call) {
 		l.finish(c, nil)
 		return
 	}
-	l.finish(c, respond(c.ctx, l.server, c.message))
+	ctx := c.ctx
+	if c.method == string(mcp.MethodToolsCall) {
+		ctx = WithProgress(ctx, c.raw, func(notice []byte) { l.send(notice, nil) })
+	}
+	l.finish(c, respond(ctx, l.server, c.message))
 }
 
 // send queues an answer; sent, when not nil, is called when it has left.

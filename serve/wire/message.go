@@ -95,6 +95,9 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 			answer = broken(ctx, s, m, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
+	if wrong := WrongCursor(s, m.raw); wrong != nil {
+		return wrong
+	}
 	ctx, missing := WithNotFound(ctx)
 	resp := unserved(m)
 	if resp == nil {

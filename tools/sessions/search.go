@@ -50,14 +50,15 @@ type Archive func(ctx context.Context) (*transcript.DB, error)
 // Options are what session_search needs beside the archive. Functions
 // may be nil.
 type Options struct {
-	Live           func(ctx context.Context) []string // ids of the sessions that are live in the caller's context
-	Project        func(ctx context.Context) string   // the caller's project, for project: "current"; "" when there is none
-	Limit          int                                // default limit; 5 when 0
-	DefaultProject bool                               // search the caller's project unless told otherwise
-	Redact         bool                               // mask secrets in what leaves the archive
-	Pending        func(ctx context.Context) string   // "" or what is not archived yet, in words
-	Summarize      Summarize                          // asks the auxiliary model; nil when none is named
-	WhenSummarize  string                             // SummarizeOff, SummarizeAlways, else only when a call asks
+	Live           func(ctx context.Context) []string      // ids of the sessions that are live in the caller's context
+	Project        func(ctx context.Context) string        // the caller's project, for project: "current"; "" when there is none
+	Limit          int                                     // default limit; 5 when 0
+	DefaultProject bool                                    // search the caller's project unless told otherwise
+	Redact         bool                                    // mask secrets in what leaves the archive
+	Pending        func(ctx context.Context) string        // "" or what is not archived yet, in words
+	Summarize      Summarize                               // asks the auxiliary model; nil when none is named
+	Progress       func(ctx context.Context, stage string) // tells a caller who waits what is being done
+	WhenSummarize  string                                  // SummarizeOff, SummarizeAlways, else only when a call asks
 }
 
 // Search is the tool that finds and shows what happened in past sessions.

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
@@ -111,17 +112,9 @@ func (s shop) notices() {
 	s.tool("test_logging_tool", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("logged"), say(ctx, "one")
 	})
-	s.tool("test_tool_with_progress", func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
-			return mcp.NewToolResultText("no token"), nil
-		}
-		for _, done := range []int{0, 50, 100} {
-			time.Sleep(50 * time.Millisecond)
-			if err := s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{
-				"progressToken": req.Params.Meta.ProgressToken, "progress": done, "total": 100,
-			}); err != nil {
-				return nil, err
-			}
+	s.tool("test_tool_with_progress", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for _, stage := range []string{"begun", "half", "done"} {
+			serve.Progress(ctx, stage)
 		}
 		return mcp.NewToolResultText("done"), nil
 	})
