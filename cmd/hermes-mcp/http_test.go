@@ -231,7 +231,9 @@ func TestATokenMayOpenAnotherProfileOrReadOnly(t *testing.T) {
 		"a key that is misspelt":     "- {token: " + work + ", readonly: true}",
 		"the home's own token":       "- {token: " + owner + ", read_only: true}",
 		"a token twice":              "- {token: " + work + "}\n- {token: " + work + ", read_only: true}",
-		"a profile that is not made": "- {token: " + work + ", profile: nobody}",
+		"a token that is short":      "- {token: abc}",
+		"a token with a space in it": "- {token: " + strings.Repeat("a b", 20) + "}",
+		"a user that is a path":      "- {token: " + work + ", user: ../x}",
 		"a profile that is a path":   "- {token: " + work + ", profile: ../x}",
 	} {
 		if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
@@ -240,6 +242,44 @@ func TestATokenMayOpenAnotherProfileOrReadOnly(t *testing.T) {
 		var stderr bytes.Buffer
 		if code := run(t.Context(), []string{"serve", "--home", home, "--addr", "127.0.0.1:0", "--transport", "http"}, strings.NewReader(""), io.Discard, &stderr); code != 1 || !strings.Contains(stderr.String(), "tokens.yaml") {
 			t.Errorf("%s: %d %s", name, code, stderr.String())
+		}
+	}
+}
+
+func TestATokenWhoseProfileIsNotThereIsTurnedAwayAlone(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	early := strings.Repeat("e", 40)
+	if err := os.MkdirAll(filepath.Join(home, "mcp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "mcp", "tokens.yaml"), []byte("- {token: "+early+", profile: later}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{http.StatusForbidden, http.StatusOK} {
+		s := startSite(t, home, "--transport", "http")
+		if status, _, body := s.post("", hello); status != http.StatusOK {
+			t.Errorf("the owner: %d %s", status, body)
+		}
+		s.token = early
+		status, _, body := s.post("", hello)
+		if status != want || status == http.StatusForbidden && !strings.Contains(string(body), "hermes-mcp --profile later memory list") {
+			t.Errorf("status %d, want %d: %s", status, want, body)
+		}
+		s.end()
+		hermes(t, home, "--profile", "later", "memory", "add", "made") // as it was told to
+	}
+}
+
+func TestATokenOfTheEnvironmentThatWillNotDoIsNamed(t *testing.T) {
+	for token, want := range map[string]string{
+		"secret":                  "has 6 characters and needs at least 32",
+		strings.Repeat("a b", 20): "has a space",
+	} {
+		t.Setenv("HERMES_MCP_TOKEN", token)
+		var stderr bytes.Buffer
+		code := run(t.Context(), []string{"serve", "--home", t.TempDir(), "--addr", "127.0.0.1:0", "--transport", "http"}, strings.NewReader(""), io.Discard, &stderr)
+		if code != 2 || !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), token) {
+			t.Errorf("%q: %d %s", token, code, stderr.String())
 		}
 	}
 }

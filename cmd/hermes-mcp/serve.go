@@ -64,12 +64,9 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 		return caller.Current{ID: id, Live: []string{id}, How: "HTTP session"}
 	}}
 	return a.serving(ctx, how, func(srv *server.MCPServer, how serving) error {
-		token, where := a.env("HERMES_MCP_TOKEN"), "HERMES_MCP_TOKEN"
-		if token == "" {
-			where = a.home.MCP("token")
-			if token, err = web.Token(where); err != nil {
-				return errors.Join(err, ln.Close())
-			}
+		token, where, err := a.homeToken()
+		if err != nil {
+			return errors.Join(err, ln.Close())
 		}
 		grants, err := a.grants(ctx, token, how)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -36,12 +37,20 @@ func (a *app) grants(ctx context.Context, home string, how serving) ([]web.Grant
 	var all []web.Grant
 	tokens := map[string]bool{home: true}
 	for i, t := range list {
-		if checkUser(t.User) != nil || len(t.Token) < 32 || tokens[t.Token] {
-			return nil, fmt.Errorf("%s, item %d: a token has at least 32 characters and is no other's; a user has a plain name", path, i+1)
+		if why := t.wrong(tokens); why != "" {
+			return nil, fmt.Errorf("%s, item %d: %s", path, i+1, why)
 		}
 		tokens[t.Token] = true
+		grant := web.Grant{Name: fmt.Sprintf("token %d", i+1), Token: t.Token}
 		of, err := a.inProfile(t.Profile)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			// One home that is not there yet is no reason to serve nobody.
+			grant.Closed = fmt.Sprintf("the profile %q of this token has no folder: make it with hermes-mcp --profile %s memory list, then start the server again", t.Profile, t.Profile)
+			fmt.Fprintf(a.err, "hermes-mcp: %s, item %d: %s\n", path, i+1, grant.Closed)
+			all = append(all, grant)
+			continue
+		case err != nil:
 			return nil, fmt.Errorf("%s, item %d: %w", path, i+1, err)
 		}
 		own := how
@@ -50,13 +59,48 @@ func (a *app) grants(ctx context.Context, home string, how serving) ([]web.Grant
 		if of != a {
 			own.pending = nil // nothing here ingests for another home
 		}
-		srv, err := of.server(ctx, own)
-		if err != nil {
+		if grant.Server, err = of.server(ctx, own); err != nil {
 			return nil, err
 		}
-		all = append(all, web.Grant{Name: fmt.Sprintf("token %d", i+1), Token: t.Token, Server: srv})
+		all = append(all, grant)
 	}
 	return all, nil
+}
+
+// wrong says what is wrong with an entry beside those tokens, or "".
+func (t tokenEntry) wrong(others map[string]bool) string {
+	if err := checkUser(t.User); err != nil {
+		return err.Error()
+	}
+	if n := len(t.Token); n < web.MinToken {
+		return fmt.Sprintf("the token has %d characters and needs at least %d", n, web.MinToken)
+	}
+	if strings.ContainsAny(t.Token, " \t\r\n") {
+		return "the token has a space in it, which no client can send"
+	}
+	if others[t.Token] {
+		return "the token is another's already; each is for one"
+	}
+	return ""
+}
+
+// better is what to do about a token that will not do.
+const better = "make one with openssl rand -hex 24, or leave it out, and one is made and kept in mcp/token"
+
+// homeToken is the token of the home, and where it is written.
+func (a *app) homeToken() (token, where string, err error) {
+	if token = a.env("HERMES_MCP_TOKEN"); token == "" {
+		where = a.home.MCP("token")
+		token, err = web.Token(where)
+		return token, where, err
+	}
+	switch {
+	case len(token) < web.MinToken:
+		return "", "", usage("HERMES_MCP_TOKEN has %d characters and needs at least %d: "+better, len(token), web.MinToken)
+	case strings.ContainsAny(token, " \t\r\n"):
+		return "", "", usage("HERMES_MCP_TOKEN has a space or a line end in it, which no client can send: " + better)
+	}
+	return token, "HERMES_MCP_TOKEN", nil
 }
 
 // trust lets in those subjects of an authorization server that are configured;

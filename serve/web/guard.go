@@ -22,7 +22,7 @@ import (
 // that is not ours (403: a page that rebinds its own name), from an origin
 // that is not allowed (403, also with a good token), with a header twice that
 // must be there once (400), without a token that we know (401, unless it asks
-// where tokens come from), with a body
+// where tokens come from), with one whose door is closed (403), with a body
 // that is not JSON (415), too long (413) or not received in time (408).
 // Nothing of ours has been looked at until then.
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -62,6 +62,10 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
 		refuse(w, http.StatusUnauthorized, "a bearer token is needed: the one in mcp/token of the server's home")
+		return
+	}
+	if g.Closed != "" {
+		refuse(w, http.StatusForbidden, g.Closed)
 		return
 	}
 	if r.Method == http.MethodPost {

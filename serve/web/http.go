@@ -37,6 +37,9 @@ type Grant struct {
 	Name   string // of who holds the token, for the log and the snapshot; unique
 	Token  string // at least 32 characters
 	Server *server.MCPServer
+	// Closed says, in ASCII, why whoever holds the token is turned away for now
+	// (403). Server may be nil then. "" lets in.
+	Closed string
 }
 
 // An HTTP serves clients over Streamable HTTP at /mcp and, if asked for, over
@@ -66,6 +69,9 @@ type HTTP struct {
 	Max       int           // sessions with state at once; 1,000 when 0
 	Log       *slog.Logger  // of the protocol engine; discarded when nil
 }
+
+// MinToken is how many characters a token has at least.
+const MinToken = 32
 
 const (
 	maxBody       = 4 << 20
@@ -180,10 +186,14 @@ func (h *HTTP) doors(ctx context.Context, addr net.Addr) (*doors, error) {
 	}
 	names := map[string]bool{}
 	for _, g := range h.Grants {
-		if len(g.Token) < 32 || g.Server == nil || names[g.Name] {
+		if len(g.Token) < MinToken || g.Server == nil && g.Closed == "" || names[g.Name] {
 			return nil, ErrToken
 		}
 		names[g.Name] = true
+		if g.Closed != "" {
+			d.grants = append(d.grants, &grant{Grant: g, secret: digest("token", g.Token)})
+			continue
+		}
 		d.grants = append(d.grants, d.open(g))
 	}
 	if len(d.grants) == 0 {
@@ -283,7 +293,9 @@ func (d *doors) shutDown(srv *http.Server) error {
 	// A stream may be opened while we look, so look until all is quiet.
 	for {
 		for _, g := range d.grants {
-			g.mcp.CloseSessions(ctx)
+			if g.mcp != nil {
+				g.mcp.CloseSessions(ctx)
+			}
 		}
 		select {
 		case err := <-stopped:

@@ -117,7 +117,7 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("token: %w", err)
 	}
 	token := strings.TrimSpace(string(text))
-	if len(token) < 32 || strings.ContainsAny(token, " \t\r\n") {
+	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
 		return "", fmt.Errorf("token: %s must hold one line of at least 32 characters: remove it to have a new one made", path)
 	}
 	return token, nil

@@ -608,6 +608,20 @@ func TestGrantsThatLetAnybodyInAreRefused(t *testing.T) {
 	}
 }
 
+func TestAClosedDoorSaysWhyToWhoHasItsTokenOnly(t *testing.T) {
+	other := strings.Repeat("o", 40)
+	s := (&desk{}).site(t, func(h *HTTP) {
+		h.Grants = append(h.Grants, Grant{Name: "other", Token: other, Closed: "not made yet"})
+	})
+	if r := s.send("POST", "/mcp", legacyHello, "Authorization", "Bearer "+other); r.status != 403 || r.body != "not made yet\n" {
+		t.Errorf("with its token: %+v", r)
+	}
+	if r := s.send("POST", "/mcp", legacyHello, "Authorization", "Bearer "+other+"x"); r.status != 401 || strings.Contains(r.body, "made yet") {
+		t.Errorf("with another: %+v", r)
+	}
+	s.hello() // the others are served
+}
+
 func TestListenStaysOnThisMachine(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0"} {
 		if ln, err := Listen(t.Context(), addr, false); !errors.Is(err, ErrOpen) {
