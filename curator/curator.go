@@ -168,7 +168,7 @@ func (v view) fresh() []transcript.Message {
 func (v view) prompts() int {
 	n := 0
 	for _, m := range v.fresh() {
-		if human(m) {
+		if Human(m) {
 			n++
 		}
 	}
@@ -183,7 +183,7 @@ func (v view) promptsAfter(t time.Time) int {
 		if slices.ContainsFunc(m.ToolCalls, edits) {
 			n = 0
 		}
-		if human(m) && (m.At.IsZero() || m.At.After(t)) {
+		if Human(m) && (m.At.IsZero() || m.At.After(t)) {
 			n++
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
-// human tells whether m is a prompt that a person wrote.
-func human(m transcript.Message) bool {
+// Human tells whether m is a prompt that a person wrote.
+func Human(m transcript.Message) bool {
 	return m.Role == transcript.UserRole && m.Kind == "" && !m.OwnTrace && !m.Rewound && !m.OffPath &&
 		strings.TrimSpace(scanner.StripFences(m.Content)) != ""
 }
@@ -20,7 +20,7 @@ func human(m transcript.Message) bool {
 func newest(msgs []transcript.Message) time.Time {
 	var t time.Time
 	for _, m := range msgs {
-		if human(m) && m.At.After(t) {
+		if Human(m) && m.At.After(t) {
 			t = m.At
 		}
 	}

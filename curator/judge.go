@@ -67,7 +67,7 @@ func unsupported(k matter, entry memstore.Entry) string {
 	var own strings.Builder
 	people := 0
 	for _, m := range k.evidence {
-		if !human(m) {
+		if !Human(m) {
 			continue
 		}
 		people++

@@ -93,6 +93,9 @@ func (s *Store) edit(ctx context.Context, p place, by Caller, req ledger.Request
 		res = Result{State: s.state(p, v)}
 	}
 	res.Changes, res.EditID = changes, id
+	if s.Written != nil && id != "" {
+		s.Written(ctx, by, p.target, res)
+	}
 	return res, nil
 }
 

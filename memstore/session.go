@@ -32,13 +32,24 @@ func (s *Store) SessionSnapshot(ctx context.Context, session string) (Snapshot, 
 	if snap, err := s.kept(path, session); err == nil {
 		return snap, nil
 	}
-	return s.keep(ctx, session, path, false)
+	return s.keep(ctx, session, path, nil, false)
 }
 
 // RenewSnapshot replaces the kept snapshot of session by one of now
 // (compaction, clear).
 func (s *Store) RenewSnapshot(ctx context.Context, session string) (Snapshot, error) {
-	return s.keep(ctx, session, s.sessionFile(session), true)
+	return s.keep(ctx, session, s.sessionFile(session), nil, true)
+}
+
+// InheritSnapshot keeps for session, whose context is a copy of parent's, what
+// parent was told, and returns it. Errors: fs.ErrNotExist when nothing is kept
+// for parent.
+func (s *Store) InheritSnapshot(ctx context.Context, session, parent string) (Snapshot, error) {
+	snap, err := s.kept(s.sessionFile(parent), parent)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("the snapshot of %s: %w", parent, err)
+	}
+	return s.keep(ctx, session, s.sessionFile(session), &snap, true)
 }
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,40}:[a-z0-9][a-z0-9._-]{0,120}$`)
@@ -83,11 +94,12 @@ func (s *Store) kept(path, session string) (Snapshot, error) {
 	return snap, nil
 }
 
-// keep takes a snapshot and writes it to path, unless another process was
-// quicker and renew is not set.
-func (s *Store) keep(ctx context.Context, session, path string, renew bool) (snap Snapshot, err error) {
-	snap, err = s.Snapshot(ctx)
-	if err != nil {
+// keep takes a snapshot, where none is given, and writes it to path, unless
+// another process was quicker and renew is not set.
+func (s *Store) keep(ctx context.Context, session, path string, given *Snapshot, renew bool) (snap Snapshot, err error) {
+	if given != nil {
+		snap = *given
+	} else if snap, err = s.Snapshot(ctx); err != nil {
 		return Snapshot{}, err
 	}
 	snap.Session = session

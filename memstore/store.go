@@ -33,6 +33,10 @@ type Store struct {
 	Project string
 	User    string
 
+	// Written is told of every edit once it is on disk, before the call returns.
+	// May be nil.
+	Written func(ctx context.Context, by Caller, t Target, r Result)
+
 	home   string
 	ledger *ledger.Ledger
 	// What is found out once in the life of the process, since every edit asks.

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -40,6 +41,9 @@ func (g *Guard) MemoryWritten(ctx context.Context, writes ...Write) error {
 	for _, w := range writes {
 		if w.Session.Writes() {
 			w.Old, w.New = Outgoing(w.Old), Outgoing(w.New)
+			if w.At.IsZero() {
+				w.At = g.now()
+			}
 			events = append(events, event{KindWrite, w.ID, w})
 		}
 	}
@@ -47,36 +51,38 @@ func (g *Guard) MemoryWritten(ctx context.Context, writes ...Write) error {
 }
 
 // SessionEnded says that a conversation is over. It is delivered after the
-// session's turns.
-func (g *Guard) SessionEnded(ctx context.Context, s Session) error {
+// session's turns, once for an id: the same end may be told by several. An
+// end without one is told each time.
+func (g *Guard) SessionEnded(ctx context.Context, s Session, id string) error {
 	if g == nil || !s.Writes() {
 		return nil
 	}
-	return g.put(ctx, g.end(s)...)
+	return g.put(ctx, g.end(s, id)...)
 }
 
 // SessionSwitched says that a conversation goes on under another session. The
 // old one is ended first, unless it is the same conversation that was
-// compressed or taken back a step.
-func (g *Guard) SessionSwitched(ctx context.Context, s Switch) error {
+// compressed or taken back a step. end is the id of that end, as in
+// SessionEnded.
+func (g *Guard) SessionSwitched(ctx context.Context, s Switch, end string) error {
 	if g == nil || !s.To.Writes() {
 		return nil
 	}
 	var events []event
 	if s.Reason != "compression" && s.Reason != "undo" {
-		events = g.end(s.From)
+		events = g.end(s.From, end)
 	}
 	if _, ok := g.p.(SessionSwitcher); ok {
-		events = append(events, event{KindSwitch, rand.Text(), s})
+		events = append(events, event{KindSwitch, cmp.Or(s.ID, rand.Text()), s})
 	}
 	return g.put(ctx, events...)
 }
 
-func (g *Guard) end(s Session) []event {
+func (g *Guard) end(s Session, id string) []event {
 	if _, ok := g.p.(SessionEnder); !ok {
 		return nil
 	}
-	return []event{{KindEnd, rand.Text(), s}}
+	return []event{{KindEnd, cmp.Or(id, rand.Text()), s}}
 }
 
 // Compressing hands over what is about to leave a session's context. Errors
@@ -156,12 +162,12 @@ func (g *Guard) Mirror(session func(context.Context) Session) func(context.Conte
 // Writes are the edits of one result of the memory, as a mirror takes them.
 func Writes(s Session, t memstore.Target, r memstore.Result) []Write {
 	var out []Write
-	for _, c := range r.Changes {
+	for i, c := range r.Changes {
 		if c.Duplicate || r.EditID == "" {
 			continue
 		}
 		w := Write{
-			ID: r.EditID + "." + strconv.Itoa(c.Op), Session: s,
+			ID: r.EditID + "." + strconv.Itoa(i), Session: s,
 			Target: t, Action: c.Action, Old: c.Old, New: c.New,
 		}
 		if c.Old != "" {

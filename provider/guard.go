@@ -115,7 +115,7 @@ func (g *Guard) start(ctx context.Context, s Session) error {
 	if done {
 		return nil
 	}
-	limit := or(g.StartTimeout, 15*time.Second)
+	limit := left(ctx, or(g.StartTimeout, 15*time.Second))
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := g.p.Start(ctx, s); err != nil {
@@ -136,6 +136,7 @@ func (g *Guard) ask(ctx context.Context, s Session, limit time.Duration, call fu
 	if err := g.start(ctx, s); err != nil {
 		return g.outcome(ctx, err)
 	}
+	limit = left(ctx, limit)
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := call(within)
@@ -143,6 +144,16 @@ func (g *Guard) ask(ctx context.Context, s Session, limit time.Duration, call fu
 		err = fmt.Errorf("%s: %w", g.p.Name(), plainly(err, limit))
 	}
 	return g.outcome(ctx, err)
+}
+
+// left is limit, or what the caller's own deadline leaves of it, in seconds.
+func left(ctx context.Context, limit time.Duration) time.Duration {
+	if end, ok := ctx.Deadline(); ok {
+		if rest := time.Until(end); rest < limit {
+			return max(rest.Round(time.Second), time.Second)
+		}
+	}
+	return limit
 }
 
 // A said error is one of the provider's in words that may be shown: to a user,

@@ -176,10 +176,10 @@ func TestTheOldSessionEndsBeforeTheSwitch(t *testing.T) {
 	next := provider.Session{ID: "cc:2", Parent: "cc:1"}
 	ok(t,
 		g.TurnEnded(t.Context(), turn("a")),
-		g.SessionSwitched(t.Context(), provider.Switch{From: session, To: next, Reason: "reset", Reset: true}),
+		g.SessionSwitched(t.Context(), provider.Switch{From: session, To: next, Reason: "reset", Reset: true}, ""),
 		g.TurnEnded(t.Context(), provider.Turn{ID: "b", Session: next, User: "q", Assistant: "r"}),
-		g.SessionSwitched(t.Context(), provider.Switch{From: next, To: session, Reason: "compression"}),
-		g.SessionEnded(t.Context(), next),
+		g.SessionSwitched(t.Context(), provider.Switch{From: next, To: session, Reason: "compression"}, ""),
+		g.SessionEnded(t.Context(), next, ""),
 	)
 	if _, err := g.Drain(t.Context()); err != nil {
 		t.Fatal(err)
@@ -232,8 +232,8 @@ func TestSessionsThatAreNotAUsersOwnOnlyRead(t *testing.T) {
 		ok(t,
 			g.TurnEnded(t.Context(), provider.Turn{ID: "1", Session: s, User: "u"}),
 			g.MemoryWritten(t.Context(), provider.Write{ID: "1", Session: s, New: "n", NewHash: "123456"}),
-			g.SessionEnded(t.Context(), s),
-			g.SessionSwitched(t.Context(), provider.Switch{From: session, To: s, Reason: "reset"}),
+			g.SessionEnded(t.Context(), s, ""),
+			g.SessionSwitched(t.Context(), provider.Switch{From: session, To: s, Reason: "reset"}, ""),
 			g.Compressing(t.Context(), provider.Compression{ID: "1", Session: s}),
 			g.Delegated(t.Context(), provider.Delegation{ID: "1", Session: s}),
 		)
@@ -470,8 +470,8 @@ func TestToolsWithWrongNamesOrHostileTextAreLeftOut(t *testing.T) {
 func TestNoProviderIsANilGuard(t *testing.T) {
 	var g *provider.Guard
 	ok(t,
-		g.TurnEnded(t.Context(), turn("a")), g.MemoryWritten(t.Context(), provider.Write{}), g.SessionEnded(t.Context(), session),
-		g.SessionSwitched(t.Context(), provider.Switch{}), g.Compressing(t.Context(), provider.Compression{}),
+		g.TurnEnded(t.Context(), turn("a")), g.MemoryWritten(t.Context(), provider.Write{}), g.SessionEnded(t.Context(), session, ""),
+		g.SessionSwitched(t.Context(), provider.Switch{}, ""), g.Compressing(t.Context(), provider.Compression{}),
 		g.Delegated(t.Context(), provider.Delegation{}), g.Close(),
 	)
 	g.Run(t.Context())

@@ -135,6 +135,7 @@ type Write struct {
 
 // A Switch says that a conversation goes on under another session.
 type Switch struct {
+	ID     string  `json:"id,omitempty"` // of the event, which is told once; "" is told each time
 	From   Session `json:"from"`
 	To     Session `json:"to"`
 	Reason string  `json:"reason"`          // resume, branch, reset, clear, undo, compression

@@ -48,6 +48,7 @@ func TestWhatIsRecalledIsNotHistory(t *testing.T) {
 	d := &diary{parrot: parrot{says: []provider.Memory{{Text: "the " + recalledWord + " is the mascot of the team"}}}}
 	g := guarded(t, d)
 	tool := Recall(g, whoever)
+	memory := newShelf(t, MemoryOptions{}).ServerTool
 
 	var lines []string
 	line := func(uid, parent, kind string, message any) {
@@ -72,6 +73,11 @@ func TestWhatIsRecalledIsNotHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		fenced := out["recalled"].(string)
+		// A model that saves what it was told, fence and all, is refused.
+		kept, failed := wiretest.Call(t, memory, fmt.Sprintf(`{"action":"add","content":%q}`, "Banner:\n"+fenced))
+		if !failed || kept["code"] != "blocked" || !strings.Contains(fmt.Sprint(kept["findings"]), "prompt_markup") {
+			t.Fatalf("turn %d: kept %v", i, kept)
+		}
 		id := func(k string) string { return fmt.Sprintf("%s-%d", k, i) }
 		line(id("u"), parent, "user", map[string]any{"role": "user", "content": prompt + "\n\n" + fenced})
 		line(id("c"), id("u"), "assistant", map[string]any{"id": id("msg"), "role": "assistant", "model": "m", "content": []any{

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/external"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
@@ -36,7 +38,9 @@ type app struct {
 	config   settings.Config
 	problems []settings.Problem
 	archive  archive
-	log      zerolog.Logger // says nothing until openLog
+	external external.Memory // beside the built-in memory
+	mirrored atomic.Bool     // the provider is to be told an edit of this run
+	log      zerolog.Logger  // says nothing until openLog
 	logFile  *os.File
 	hooking  bool
 	profiles map[string]*app // other homes that this run serves
@@ -89,6 +93,7 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 			a.problems = append(a.problems, settings.Problem{Where: a.config.Origins["sources.exclude"], Key: "sources.exclude", Reason: err.Error()})
 		}
 	}
+	a.connect()
 	for _, p := range a.problems {
 		if !lenient && !p.Foreign {
 			return failure{codeUsage, errors.New(p.String())}
@@ -107,6 +112,15 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	return err
 }
 
+// connect opens the external memory that is configured; where it cannot be, the
+// run has none.
+func (a *app) connect() {
+	var err error
+	if a.external, err = external.Open(a.config.Provider, a.home, &childLog{folder: a.home.MCP("logs")}); err != nil {
+		a.problems = append(a.problems, settings.Problem{Where: or(a.config.Origins["provider.name"], a.home.MCP("config.yaml")), Key: "provider", Reason: err.Error()})
+	}
+}
+
 // make makes the home on first use, with one line that says so.
 func (a *app) makeHome() error {
 	made, err := a.home.Make()
@@ -118,13 +132,18 @@ func (a *app) makeHome() error {
 
 // close ends what the run had open.
 func (a *app) close() {
-	for name, one := range a.profiles {
-		if err := one.archive.close(); err != nil {
-			a.log.Error().Err(err).Str("profile", name).Msg("close archive")
+	if a.mirrored.Load() && a.external.Due(context.Background()) {
+		if err := a.detach(); err != nil {
+			a.log.Error().Err(err).Msg("deliver to the provider")
 		}
 	}
-	if err := a.archive.close(); err != nil {
-		a.log.Error().Err(err).Msg("close archive")
+	for name, one := range a.profiles {
+		if err := errors.Join(one.archive.close(), one.external.Close()); err != nil {
+			a.log.Error().Err(err).Str("profile", name).Msg("close archive and provider")
+		}
+	}
+	if err := errors.Join(a.archive.close(), a.external.Close()); err != nil {
+		a.log.Error().Err(err).Msg("close archive and provider")
 	}
 	if a.logFile != nil {
 		if err := a.logFile.Close(); err != nil {

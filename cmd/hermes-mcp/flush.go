@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +37,7 @@ func (a *app) due(kind curator.Kind, src string, e hookEvent) error {
 
 // follow does what an event asks for after it was answered, and has what is due
 // done by a process that nobody waits for.
-func (a *app) follow(src string, e hookEvent) error {
+func (a *app) follow(ctx context.Context, src string, e hookEvent) error {
 	if e.Subagent != "" && e.Event != subagentStop {
 		return nil
 	}
@@ -46,7 +48,9 @@ func (a *app) follow(src string, e hookEvent) error {
 	if kind := a.job(e); kind != "" {
 		err = errors.Join(err, a.due(kind, src, e))
 	}
-	if a.queue().Waiting() {
+	// At the other events nothing was told that could be due.
+	due := (e.Event == stop || e.Event == subagentStop || e.Event == preCompact || e.Event == sessionEnd || e.Event == sessionStart) && a.external.Due(ctx)
+	if due || a.queue().Waiting() {
 		err = errors.Join(err, a.detach())
 	}
 	return err
@@ -100,10 +104,19 @@ type worker struct {
 
 func (a *app) worker() worker { return worker{a, &archive{path: a.archive.path, mask: a.archive.mask}} }
 
-// run works the queue off. What fails stands in the queue.
+// run works the queue off, and tells the provider what hooks saw. What fails
+// stands in the queue. A model that is slow does not hold up the provider.
 func (a worker) run(ctx context.Context) error {
-	return errors.Join(a.queue().Work(ctx, a.do), a.archive.close())
+	var telling sync.WaitGroup
+	var untold error
+	telling.Go(func() { untold = a.external.Deliver(ctx, a) })
+	err := a.queue().Work(ctx, a.do)
+	telling.Wait()
+	return errors.Join(err, untold, a.archive.close())
 }
+
+// Open opens the archive, for the relay.
+func (a worker) Open(ctx context.Context) (*transcript.DB, error) { return a.archive.open(ctx) }
 
 // do does one job.
 func (a worker) do(ctx context.Context, j curator.Job) error {
@@ -114,7 +127,7 @@ func (a worker) do(ctx context.Context, j curator.Job) error {
 			return ctx.Err()
 		}
 	}
-	if err := a.bring(ctx, j); err != nil {
+	if err := a.Bring(ctx, j.Session, j.Path); err != nil {
 		return err
 	}
 	c, err := a.curator(ctx, j.Dir)
@@ -144,18 +157,19 @@ func (a worker) do(ctx context.Context, j curator.Job) error {
 	return err
 }
 
-// bring archives what is new of a job's session, and of its subagents.
-func (a worker) bring(ctx context.Context, j curator.Job) error {
+// Bring archives what is new of a session, and of its subagents, from the
+// transcripts that the agent named.
+func (a worker) Bring(ctx context.Context, session string, paths ...string) error {
 	db, err := a.archive.open(ctx)
 	if err != nil {
 		return err
 	}
-	name, _, _ := strings.Cut(j.Session, ":")
+	name, _, _ := strings.Cut(session, ":")
 	for _, src := range source.All() {
 		if src.Name() != name {
 			continue
 		}
-		files, err := a.filesOf(ctx, src, j)
+		files, err := a.filesOf(ctx, src, paths)
 		if err != nil || len(files) == 0 {
 			return err
 		}
@@ -165,26 +179,32 @@ func (a worker) bring(ctx context.Context, j curator.Job) error {
 	return nil
 }
 
-// filesOf lists the files that may hold a job's session: the one that the agent
-// named with the folder of the session beside it, else whatever the source has,
-// of which only what is new is read.
-func (a worker) filesOf(ctx context.Context, src transcript.Source, j curator.Job) ([]transcript.File, error) {
-	if _, err := os.Stat(j.Path); j.Path == "" || err != nil {
+// filesOf lists the files that may hold a session: those that the agent named
+// with the folder of the session beside, else whatever the source has, of which
+// only what is new is read.
+func (a worker) filesOf(ctx context.Context, src transcript.Source, paths []string) ([]transcript.File, error) {
+	var all []transcript.File
+	for _, path := range paths {
+		for _, at := range []string{path, strings.TrimSuffix(path, filepath.Ext(path))} {
+			info, err := os.Stat(at)
+			if at == "" || err != nil || info.IsDir() != (at != path) {
+				continue // not written yet, or no folder beside it
+			}
+			files, err := src.FindIn(ctx, at)
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range files {
+				if !slices.ContainsFunc(all, func(o transcript.File) bool { return o.Path == f.Path }) {
+					all = append(all, f)
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
 		return src.Find(ctx, a.places())
 	}
-	files, err := src.FindIn(ctx, j.Path)
-	if err != nil {
-		return nil, err
-	}
-	beside := strings.TrimSuffix(j.Path, filepath.Ext(j.Path))
-	if info, err := os.Stat(beside); err == nil && info.IsDir() {
-		more, err := src.FindIn(ctx, beside)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, more...)
-	}
-	return files, nil
+	return all, nil
 }
 
 // curator looks at sessions of this home, from the folder dir.

@@ -45,6 +45,9 @@ const (
 	once = time.Minute
 	// largestEvent bounds an event; a prompt may come with it.
 	largestEvent = 16 << 20
+	// samePrompt is for how long the same words are the same prompt, told by
+	// another settings file.
+	samePrompt = 5 * time.Second
 	// mostContext is what Claude Code takes as context; more it puts into a file.
 	mostContext = 10_000
 )
@@ -68,21 +71,33 @@ func (a *app) hook(ctx context.Context, source, event string) error {
 		a.log.Info().Str("tool", e.Tool).Str("session", e.Session).Str("subagent", e.Subagent).Msg("edit by a subagent denied")
 		return a.printJSON(no)
 	}
-	var answer string
+	var h heard
 	if e.Subagent == "" && e.Event != preToolUse {
-		answer, err = a.report(ctx, source, e)
+		h, err = a.report(ctx, source, e)
 	}
-	a.log.Info().Str("event", e.own).Str("source", e.Source).Str("session", e.Session).Bool("answered", answer != "").Msg("hook")
-	if out := e.told(source, answer); out != nil {
-		err = errors.Join(err, a.printJSON(out))
+	recalled, failed := a.askExternal(ctx, source, e, &h)
+	a.log.Info().Str("event", e.own).Str("source", e.Source).Str("session", e.Session).Bool("answered", h.answer != "").Bool("recalled", recalled != "").Msg("hook")
+	if out := e.told(source, h.answer, recalled); out != nil {
+		failed = errors.Join(failed, a.printJSON(out))
 	}
-	return errors.Join(err, a.follow(source, e))
+	return errors.Join(err, failed, a.tellExternal(ctx, source, e, h), a.follow(ctx, source, e))
 }
 
-// report keeps what the event says of its session, and returns what to tell it.
-func (a *app) report(ctx context.Context, source string, e hookEvent) (answer string, err error) {
+// A heard is what became of an event.
+type heard struct {
+	answer string // what to tell the session
+	begins bool   // a session starts, and this is the first hook that says so
+	before string // the session that the same agent reported last, when one starts
+	asks   bool   // a prompt that the provider was not asked about yet
+}
+
+// report keeps what the event says of its session.
+func (a *app) report(ctx context.Context, source string, e hookEvent) (h heard, err error) {
 	now := time.Now()
 	agent := caller.AgentOf(os.Getpid())
+	if e.Event == sessionStart {
+		h.before = caller.Before(a.home.MCP("sessions"), agent, source+":"+e.Session)
+	}
 	var failed error
 	err = caller.Change(ctx, a.home.MCP("sessions"), source, e.Session, func(r *caller.Report) {
 		r.Event, r.Dir, r.Transcript, r.Agent, r.At, r.Ended = e.Event, e.Dir, e.Transcript, agent, now, e.Event == sessionEnd
@@ -90,7 +105,10 @@ func (a *app) report(ctx context.Context, source string, e hookEvent) (answer st
 		case userPromptSubmit:
 			r.Prompts++
 			if r.Remind {
-				answer, r.Remind = reminder, false
+				h.answer, r.Remind = reminder, false
+			}
+			if name := promptName(e.Prompt); r.Recalled != name || now.Sub(r.RecalledAt) > samePrompt {
+				h.asks, r.Recalled, r.RecalledAt = true, name, now
 			}
 		case stop:
 			if n := a.config.NudgeInterval; n > 0 && r.Prompts-r.Counted >= n {
@@ -98,25 +116,38 @@ func (a *app) report(ctx context.Context, source string, e hookEvent) (answer st
 				failed = a.due(curator.ReviewJob, source, e)
 			}
 		case sessionStart:
-			if a.config.Inject == "off" || a.config.Inject == "instructions" || now.Sub(r.Answered[e.Source]) < once {
-				return
-			}
-			if answer, failed = a.context(ctx, r.ID(), e, !r.Given.IsZero()); failed != nil {
-				return
-			}
-			if r.Answered == nil {
-				r.Answered = map[string]time.Time{}
-			}
-			r.Answered[e.Source] = now
-			r.Given = now
+			failed = a.start(ctx, e, r, &h, now)
 		}
 	})
-	return answer, errors.Join(err, failed)
+	return h, errors.Join(err, failed)
+}
+
+// start answers the start of a session, once for each kind of start.
+func (a *app) start(ctx context.Context, e hookEvent, r *caller.Report, h *heard, now time.Time) (err error) {
+	kind, tells := e.Source, a.config.Inject != "off" && a.config.Inject != "instructions"
+	if !tells {
+		kind = "untold " + kind
+	}
+	if now.Sub(r.Answered[kind]) < once {
+		return nil
+	}
+	if tells {
+		if h.answer, err = a.context(ctx, r.ID(), e, !r.Given.IsZero(), h.before); err != nil {
+			return err
+		}
+		r.Given = now
+	}
+	if r.Answered == nil {
+		r.Answered = map[string]time.Time{}
+	}
+	r.Answered[kind], h.begins = now, true
+	return nil
 }
 
 // context is what the session is told. given says that its context holds a
-// snapshot already: a resumed session is told only what is newer than that.
-func (a *app) context(ctx context.Context, session string, e hookEvent, given bool) (string, error) {
+// snapshot already: a resumed session is told only what is newer than that, and
+// so is one that forks off another, whose context it has.
+func (a *app) context(ctx context.Context, session string, e hookEvent, given bool, before string) (string, error) {
 	dir := e.Dir
 	if dir == "" {
 		dir = a.dir()
@@ -125,8 +156,12 @@ func (a *app) context(ctx context.Context, session string, e hookEvent, given bo
 	if err != nil {
 		return "", err
 	}
+	if e.Source == "fork" && !given {
+		_, err := store.InheritSnapshot(ctx, session, e.forkedFrom(session, before))
+		given = err == nil // else everything is told: twice is better than never
+	}
 	var text string
-	if e.Source == "resume" && given {
+	if (e.Source == "resume" || e.Source == "fork") && given {
 		text, err = news(ctx, store, session)
 	} else {
 		text, err = whole(ctx, store, session, e.Source)

@@ -18,8 +18,11 @@ type hookEvent struct {
 	Transcript string `json:"transcript_path"`
 	Dir        string `json:"cwd"`
 	Event      string `json:"hook_event_name"`
-	Source     string `json:"source"`   // of a SessionStart: startup, resume, clear, compact
-	Subagent   string `json:"agent_id"` // set inside a subagent, whose session is its parent's
+	Source     string `json:"source"` // of a SessionStart: startup, resume, clear, compact, fork
+	Parent     string `json:"parent_session_id"`
+	Prompt     string `json:"prompt"`                 // of a UserPromptSubmit
+	Said       string `json:"last_assistant_message"` // of a Stop and a SubagentStop, in newer versions
+	Subagent   string `json:"agent_id"`               // set inside a subagent, whose session is its parent's
 	// Of a tool call.
 	Tool      string          `json:"tool_name"`
 	ToolInput json.RawMessage `json:"tool_input"`
@@ -31,6 +34,7 @@ type hookEvent struct {
 	Cursor     string   `json:"conversation_id"`
 	CamelPath  string   `json:"transcriptPath"`
 	Workspaces []string `json:"workspace_roots"`
+	Response   string   `json:"prompt_response"` // Gemini CLI
 
 	own string // the event as the agent called it
 }
@@ -63,18 +67,30 @@ func readEvent(in io.Reader, event string) (hookEvent, error) {
 	if e.Dir == "" && len(e.Workspaces) > 0 {
 		e.Dir = e.Workspaces[0]
 	}
+	e.Said = or(e.Said, e.Response)
 	e.own = or(e.Event, event)
 	e.Event = or(eventNames[e.own], e.own)
 	return e, nil
 }
 
-// told is the answer that puts text into the agent's context. The agents whose
-// answer is not known are told nothing. A fence within the text would end ours.
-func (e hookEvent) told(source, text string) any {
-	if text == "" || source == "cursor" || source == "copilot-cli" {
+// hears tells whether the agent of that name takes what a hook answers into the
+// context. Of the others no answer is known.
+func hears(source string) bool { return source != "cursor" && source != "copilot-cli" }
+
+// told is the answer that puts text into the agent's context, and after it what
+// was recalled, which has a fence of its own. A fence within the text would end
+// ours.
+func (e hookEvent) told(source, text, recalled string) any {
+	if text != "" {
+		text = fenceOpen + scanner.StripFences(text) + fenceClose
+	}
+	if text != "" && recalled != "" {
+		text += "\n\n"
+	}
+	if text += recalled; text == "" || !hears(source) {
 		return nil
 	}
-	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.own, "additionalContext": fenceOpen + scanner.StripFences(text) + fenceClose}}
+	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.own, "additionalContext": text}}
 }
 
 // memoryTool is our tool as agents call it, also from a plugin.

@@ -28,14 +28,14 @@ func TestEventsOfEveryAgentAreReadAlike(t *testing.T) {
 			if err != nil || got.Session != test.want.Session || got.Transcript != test.want.Transcript || got.Dir != test.want.Dir || got.Event != test.want.Event {
 				t.Errorf("%+v, %v", got, err)
 			}
-			out := got.told(test.name, "words")
+			out := got.told(test.name, "words", "")
 			if (out != nil) != test.answered {
 				t.Errorf("answer %v", out)
 			}
 			if raw, err := json.Marshal(out); err != nil || out != nil && !strings.Contains(string(raw), `"hookEventName":"`+got.own+`"`) {
 				t.Errorf("answer %s, %v", raw, err)
 			}
-			if got.told(test.name, "") != nil {
+			if got.told(test.name, "", "") != nil {
 				t.Error("an answer without words")
 			}
 		})
@@ -74,7 +74,7 @@ func FuzzReadEvent(f *testing.F) {
 		e, err := readEvent(strings.NewReader(text), "")
 		if err == nil {
 			e.denial()
-			e.told("claude-code", "x")
+			e.told("claude-code", "x", "y")
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -24,7 +25,7 @@ func (a *app) openLog(toStderr bool) {
 		stderr := zerolog.ConsoleWriter{Out: a.err, NoColor: true, PartsExclude: []string{zerolog.TimestampFieldName}}
 		writers = append(writers, &zerolog.FilteredLevelWriter{Writer: zerolog.LevelWriterAdapter{Writer: redacting{stderr}}, Level: zerolog.WarnLevel})
 	}
-	file, err := logFile(a.home.MCP("logs"))
+	file, err := logFile(a.home.MCP("logs"), "hermes-mcp.log")
 	if err != nil {
 		fmt.Fprintln(a.err, "hermes-mcp: no log file:", err)
 	} else {
@@ -38,11 +39,11 @@ func (a *app) openLog(toStderr bool) {
 	a.log = zerolog.New(zerolog.MultiLevelWriter(writers...)).Level(level).With().Timestamp().Int("pid", os.Getpid()).Logger()
 }
 
-func logFile(folder string) (*os.File, error) {
+func logFile(folder, name string) (*os.File, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(folder, "hermes-mcp.log")
+	path := filepath.Join(folder, name)
 	if info, err := os.Stat(path); err == nil && info.Size() > largestLog {
 		if err := os.Rename(path, path+".old"); err != nil {
 			return nil, err
@@ -61,4 +62,28 @@ func (r redacting) Write(line []byte) (int, error) {
 		return 0, err
 	}
 	return len(line), nil
+}
+
+// A childLog takes what the provider's program writes to standard error, into a
+// file of its own: its words are not ours, and may hold what it was told. The
+// file is made by the first of them.
+type childLog struct {
+	folder string
+	mu     sync.Mutex
+	file   *os.File
+}
+
+// Write implements io.Writer. What cannot be kept is dropped: the program must
+// not stop for it.
+func (l *childLog) Write(words []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		file, err := logFile(l.folder, "provider.log")
+		if err != nil {
+			return len(words), nil
+		}
+		l.file = file // open as long as the process, which is that of its program
+	}
+	return redacting{l.file}.Write(words)
 }

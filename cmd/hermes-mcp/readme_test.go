@@ -20,9 +20,6 @@ func TestREADMEHasTheTableOfSettings(t *testing.T) {
 	want.WriteString("| key | type | default | flag | environment | meaning |\n|---|---|---|---|---|---|\n")
 	for _, s := range settings.All {
 		meaning := s.Meaning
-		if s.Inert {
-			meaning += " (no effect in this version)"
-		}
 		if s.Hermes {
 			meaning += " †"
 		}

@@ -106,17 +106,35 @@ func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPSe
 
 	background, stop := context.WithCancel(ctx)
 	var owner sync.WaitGroup
-	owner.Go(func() { k.Run(background) })
+	how.background = func(do func(context.Context)) { owner.Go(func() { do(background) }) }
+	how.background(k.Run)
 	if !how.readOnly {
-		owner.Go(func() { a.upkeep(background) })
+		how.background(a.upkeep)
+		how.background(a.external.Guard.Run)
 	}
 	err = carry(srv, how)
 	stop()
 	owner.Wait()
+	if !how.readOnly {
+		a.lastDelivery(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// farewell is how long a server that ends goes on delivering to the provider.
+const farewell = 5 * time.Second
+
+// lastDelivery delivers what it can before the process ends; the rest is
+// somebody else's.
+func (a *app) lastDelivery(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	if _, err := a.external.Guard.Drain(ctx); err != nil {
+		a.log.Info().Err(err).Msg("not all is delivered to the provider")
+	}
 }
 
 // settle is how long background work leaves the machine to the handshake.

@@ -38,6 +38,15 @@ func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Stor
 	if p, err := a.project(ctx, dir); err == nil {
 		store.Project = p.Key
 	}
+	store.Written = func(ctx context.Context, by memstore.Caller, t memstore.Target, r memstore.Result) {
+		told, err := a.external.Mirror(ctx, user, by, t, r)
+		if told {
+			a.mirrored.Store(true)
+		}
+		if err != nil {
+			a.log.Error().Err(err).Str("edit", r.EditID).Msg("the provider is not told of an edit")
+		}
+	}
 	return store, nil
 }
 
@@ -95,6 +104,8 @@ type serving struct {
 	who    func(ctx context.Context) caller.Current
 	remote bool
 	user   string // who is served when it is not the run's own
+	// background runs something as long as the server does; nil without one.
+	background func(do func(ctx context.Context))
 }
 
 // server wires the rooms into one protocol server. The archive is not opened.
@@ -143,9 +154,10 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 	if model := a.model(summarizer.SessionSearch); model != nil {
 		search.Summarize = model.Focus
 	}
+	offered := []server.ServerTool{tools.Memory(store, memory), sessions.Search(archive, search)}
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),
-		Tools:     []server.ServerTool{tools.Memory(store, memory), sessions.Search(archive, search)},
+		Tools:     a.withExternal(ctx, how, dir, offered),
 		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.user, how.who(ctx)) })),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(archive, a.config.RedactOutput)},
 		Prompts:   resources.Prompts(store, frozen.snapshot, archive),

@@ -54,6 +54,7 @@ func (a *app) subject(ctx context.Context, user string, now caller.Current) (hea
 	if s.Jobs, wrong = a.queue().Jobs(); wrong != nil {
 		s.Troubles = append(s.Troubles, wrong.Error())
 	}
+	s.External = a.external.Health(ctx)
 	if p, err := a.project(ctx, a.dir()); err == nil {
 		s.Project = &p
 	}
@@ -107,7 +108,13 @@ func (a *app) printStatus(s health.Report) {
 			row("archive", "%s", text)
 		}
 	}
-	row("provider", "%s", s.Provider)
+	if s.External == nil {
+		row("provider", "%s", s.Provider)
+	} else {
+		for _, line := range s.External.Lines() {
+			row("provider", "%s", line)
+		}
+	}
 	for _, m := range s.Models {
 		row("auxiliary", "%s", m)
 	}
@@ -118,9 +125,6 @@ func (a *app) printStatus(s health.Report) {
 		if from, set := s.Settings[row.Key]; set {
 			fmt.Fprintf(a.out, "%-9s %s, from %s\n", "setting", row.Key, from.From)
 		}
-	}
-	if len(s.Inert) > 0 {
-		row("setting", "no effect in this version: %s", strings.Join(s.Inert, ", "))
 	}
 	for _, n := range s.Notes {
 		row("note", "%s", n)

@@ -35,7 +35,7 @@ func (a *app) grants(ctx context.Context, home string, how serving) ([]web.Grant
 		return nil, err
 	}
 	var all []web.Grant
-	tokens := map[string]bool{home: true}
+	tokens, started := map[string]bool{home: true}, map[*app]bool{}
 	for i, t := range list {
 		if why := t.wrong(tokens); why != "" {
 			return nil, fmt.Errorf("%s, item %d: %s", path, i+1, why)
@@ -58,6 +58,10 @@ func (a *app) grants(ctx context.Context, home string, how serving) ([]web.Grant
 		own.readOnly = how.readOnly || t.ReadOnly
 		if of != a {
 			own.pending = nil // nothing here ingests for another home
+			if !started[of] && !how.readOnly {
+				started[of] = true
+				how.background(of.external.Guard.Run)
+			}
 		}
 		if grant.Server, err = of.server(ctx, own); err != nil {
 			return nil, err
@@ -163,6 +167,7 @@ func (a *app) inProfile(name string) (*app, error) {
 	}
 	one := &app{in: a.in, out: a.out, err: a.err, env: a.env, home: home, log: a.log, logFile: a.logFile, settingFlags: a.settingFlags, given: a.given}
 	one.config, one.problems = settings.Load(home.Path, a.given, a.env)
+	one.connect()
 	for _, p := range one.problems {
 		fmt.Fprintf(a.err, "hermes-mcp: profile %s: %s (ignored)\n", name, p)
 	}

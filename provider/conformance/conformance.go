@@ -96,9 +96,9 @@ func life(t *testing.T, p provider.Provider) {
 		g.TurnEnded(ctx, provider.Turn{ID: "2", Session: session, User: "and coffee", Assistant: "As well."}),
 		g.Compressing(ctx, provider.Compression{ID: "1", Session: session, Conversation: "user: I drink tea"}),
 		g.Delegated(ctx, provider.Delegation{ID: "1", Session: session, Child: "test:3", Task: "count", Result: "3"}),
-		g.SessionSwitched(ctx, provider.Switch{From: session, To: next, Reason: "reset", Reset: true}),
+		g.SessionSwitched(ctx, provider.Switch{From: session, To: next, Reason: "reset", Reset: true}, ""),
 		g.TurnEnded(ctx, provider.Turn{ID: "3", Session: next, User: "hello again", Assistant: "Hello."}),
-		g.SessionEnded(ctx, next),
+		g.SessionEnded(ctx, next, ""),
 	} {
 		if err != nil {
 			t.Fatal(err)

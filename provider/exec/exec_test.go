@@ -312,7 +312,7 @@ func TestWhatAProgramCanDo(t *testing.T) {
 	}
 	for _, err := range []error{
 		g.TurnEnded(t.Context(), provider.Turn{ID: "1", Session: session, User: "a longer question"}),
-		g.SessionSwitched(t.Context(), provider.Switch{From: session, To: provider.Session{ID: "test:2"}, Reason: "reset"}),
+		g.SessionSwitched(t.Context(), provider.Switch{From: session, To: provider.Session{ID: "test:2"}, Reason: "reset"}, ""),
 	} {
 		if err != nil {
 			t.Fatal(err)

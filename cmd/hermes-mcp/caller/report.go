@@ -33,6 +33,9 @@ type Report struct {
 	Prompts int  `json:"prompts,omitempty"`
 	Counted int  `json:"counted,omitempty"`
 	Remind  bool `json:"remind,omitempty"`
+	// Recalled names the prompt that the provider was last asked about, and when.
+	Recalled   string    `json:"recalled,omitempty"`
+	RecalledAt time.Time `json:"recalled_at,omitzero"`
 }
 
 // ID is the session's id as it is known everywhere else.
@@ -129,4 +132,23 @@ func liveReports(folder string) []Report {
 		}
 	}
 	return out
+}
+
+// Before returns the id of the session that agent reported last, other than id:
+// "" when there was none, or when it is not known which process the agent is.
+func Before(folder string, agent Process, id string) string {
+	if agent == (Process{}) {
+		return ""
+	}
+	var newest Report
+	for _, path := range reportFiles(folder) {
+		r, err := readReport(path)
+		if err == nil && r.Agent == agent && r.ID() != id && r.At.After(newest.At) {
+			newest = r
+		}
+	}
+	if newest.Session == "" {
+		return ""
+	}
+	return newest.ID()
 }

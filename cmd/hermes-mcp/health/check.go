@@ -47,9 +47,6 @@ func (s Subject) Check(ctx context.Context) []Check {
 	for _, p := range s.Problems {
 		add("config", Bad, "%s", p)
 	}
-	if len(s.Config.Inert) > 0 {
-		add("config", Warn, "no effect in this version: %s", strings.Join(s.Config.Inert, ", "))
-	}
 	if len(s.Problems) == 0 {
 		add("config", Fine, "%d settings are not at their default", len(s.Config.Origins))
 	}
@@ -58,6 +55,7 @@ func (s Subject) Check(ctx context.Context) []Check {
 	s.checkArchive(ctx, add)
 	s.checkSources(ctx, add)
 	s.checkAuxiliary(add)
+	s.checkProvider(add)
 	s.checkClients(ctx, add)
 	session := s.Session.ID
 	if session == "" {
@@ -65,6 +63,22 @@ func (s Subject) Check(ctx context.Context) []Check {
 	}
 	add("session", Fine, "%s (%s)", session, s.Session.How)
 	return checks
+}
+
+// checkProvider looks at the external memory. Nothing is asked of it.
+func (s Subject) checkProvider(add addCheck) {
+	if s.External == nil {
+		return
+	}
+	v := Fine
+	if h := s.External; h.Failures > 0 || h.Damaged > 0 || h.Problem != "" || len(h.SetAside)+len(h.EventsSetAside) > 0 {
+		v = Warn
+	}
+	for i, line := range s.External.Lines() {
+		if i == 0 || v == Warn {
+			add("provider", v, "%s", line)
+		}
+	}
 }
 
 // An addCheck notes a Check. What it returns is good until the next one.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/external"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/curator"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
@@ -33,7 +34,8 @@ type Subject struct {
 	HookFile string // the settings file with our hook, "" when there is none
 	Models   []Model
 	Jobs     []curator.Job
-	Troubles []string // what kept the above from being known
+	External *external.Health // nil when there is no provider
+	Troubles []string         // what kept the above from being known
 }
 
 // A Report is what `status --json` and hermes://status say.
@@ -48,11 +50,11 @@ type Report struct {
 	Project  *caller.Project    `json:"project,omitempty"`
 	Memory   []Target           `json:"memory"`
 	Archive  Archive            `json:"archive"`
-	Provider string             `json:"provider"`
+	Provider string             `json:"provider"` // its name, or none
+	External *external.Health   `json:"provider_health,omitempty"`
 	Models   []Model            `json:"auxiliary,omitempty"`
 	Queue    []string           `json:"queue,omitempty"` // flushes and reviews that are due
 	Settings map[string]From    `json:"settings"`
-	Inert    []string           `json:"settings_without_effect,omitempty"`
 	Config   []settings.Problem `json:"config_problems"`
 	Notes    []string           `json:"notes,omitempty"`
 }
@@ -104,7 +106,7 @@ func (s Subject) Report(ctx context.Context) Report {
 	r := Report{
 		Version: s.Version, Home: s.Home.Path, HomeFrom: s.Home.From, Profile: s.Home.Profile,
 		Session: s.Session.ID, Live: s.Session.Live, FoundBy: s.Session.How, Project: s.Project, Provider: "none",
-		Settings: map[string]From{}, Inert: s.Config.Inert, Config: s.Problems,
+		Settings: map[string]From{}, Config: s.Problems,
 		Memory: s.targets(ctx), Archive: s.archive(ctx), Models: s.Models, Queue: jobs(s.Jobs),
 	}
 	if r.Live == nil {
@@ -112,6 +114,9 @@ func (s Subject) Report(ctx context.Context) Report {
 	}
 	if r.Config == nil {
 		r.Config = []settings.Problem{}
+	}
+	if s.External != nil {
+		r.Provider, r.External = s.External.Name, s.External
 	}
 	for key, from := range s.Config.Origins {
 		r.Settings[key] = From{from}

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -91,6 +92,18 @@ func jsonObject(field func(*Config) *string) func(*Config, string) error {
 	}
 }
 
+// address takes where an endpoint is.
+func address(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, text string) error {
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			return fmt.Errorf("%q is no address of a server: it begins with http:// or https://, such as http://127.0.0.1:11434/v1", text)
+		}
+		*field(c) = text
+		return nil
+	}
+}
+
 func endpointKind(field func(*Config) *string) func(*Config, string) error {
 	return choice(field, summarizer.OpenAI, summarizer.Anthropic)
 }
@@ -99,7 +112,7 @@ func endpointKind(field func(*Config) *string) func(*Config, string) error {
 var auxiliary = []Setting{
 	{Key: "auxiliary.<task>.provider", Type: "openai/anthropic", Meaning: "how the endpoint is spoken to; `openai` is every one with chat completions, also local ones", putTask: task(viaConfig(endpointKind, func(t *Task) *string { return &t.Provider }))},
 	{Key: "auxiliary.<task>.model", Type: "text", Meaning: "the model; without one the task is not done. Tasks: `session_search`, `flush_memories`, `background_review`", putTask: task(viaConfig(text, func(t *Task) *string { return &t.Model }))},
-	{Key: "auxiliary.<task>.base_url", Type: "text", Meaning: "the endpoint, such as `http://127.0.0.1:11434/v1`; the provider's own when empty", putTask: task(viaConfig(text, func(t *Task) *string { return &t.BaseURL }))},
+	{Key: "auxiliary.<task>.base_url", Type: "text", Meaning: "the endpoint, such as `http://127.0.0.1:11434/v1`; the provider's own when empty", putTask: task(viaConfig(address, func(t *Task) *string { return &t.BaseURL }))},
 	{Key: "auxiliary.<task>.api_key_env", Type: "text", Meaning: "the variable that holds the key; `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` for the provider's own endpoint", putTask: task(viaConfig(text, func(t *Task) *string { return &t.APIKeyEnv }))},
 	{Key: "auxiliary.<task>.timeout", Type: "duration", Meaning: "of the whole task, retries included; `30s` when empty", putTask: task(viaConfig(duration, func(t *Task) *time.Duration { return &t.Timeout }))},
 	{Key: "auxiliary.<task>.max_concurrency", Type: "number", Meaning: "calls at once; `3` when empty", putTask: task(viaConfig(atMost(1, 16), func(t *Task) *int { return &t.MaxConcurrency }))},
@@ -181,7 +194,10 @@ func (c *Config) borrow(home string) []Problem {
 		}
 		t.Model, t.APIKey = k["model"], k["api_key"]
 		if k["base_url"] != "" {
-			t.BaseURL = k["base_url"]
+			if err := viaConfig(address, func(t *Task) *string { return &t.BaseURL })(&t, k["base_url"]); err != nil {
+				problems = append(problems, Problem{Where: path, Key: "auxiliary." + name + ".base_url", Reason: err.Error(), Foreign: true})
+				continue
+			}
 		}
 		if k["extra_body"] != "" && k["extra_body"] != "{}" {
 			t.ExtraBody = k["extra_body"]

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,10 +77,6 @@ func Load(home string, flags map[string]string, env func(string) string) (Config
 // take sets one value, or says why not.
 func (c *Config) take(s Setting, text, where string, line int) []Problem {
 	key := s.Key
-	if s.Inert {
-		c.Inert = append(c.Inert, key)
-		return nil
-	}
 	if err := s.put(c, text); err != nil {
 		return []Problem{{Where: where, Line: line, Key: key, Reason: err.Error()}}
 	}
@@ -145,15 +142,7 @@ func flatten(prefix string, n *yaml.Node, depth int, out *[]leaf) {
 		case value.Kind == yaml.MappingNode:
 			l.bad = "is nested too deeply"
 		case value.Kind == yaml.SequenceNode:
-			words := make([]string, 0, len(value.Content))
-			for _, item := range value.Content {
-				item = resolve(item)
-				if item.Kind != yaml.ScalarNode {
-					l.bad = "is not a list of plain words"
-				}
-				words = append(words, item.Value)
-			}
-			l.text = strings.Join(words, ",")
+			l.text, l.bad = wordsText(value, row.Type == typeCommand)
 		case value.Tag == "!!null":
 			continue // a key without a value says nothing
 		default:
@@ -161,6 +150,27 @@ func flatten(prefix string, n *yaml.Node, depth int, out *[]leaf) {
 		}
 		*out = append(*out, l)
 	}
+}
+
+// wordsText is a list as the text of a setting: words with commas between, or
+// exactly, as JSON. bad says why it is no such list.
+func wordsText(list *yaml.Node, exactly bool) (text, bad string) {
+	words := make([]string, 0, len(list.Content))
+	for _, item := range list.Content {
+		item = resolve(item)
+		if item.Kind != yaml.ScalarNode {
+			bad = "is not a list of plain words"
+		}
+		words = append(words, item.Value)
+	}
+	if !exactly {
+		return strings.Join(words, ","), bad
+	}
+	raw, err := json.Marshal(words)
+	if err != nil {
+		return "", err.Error()
+	}
+	return string(raw), bad
 }
 
 func resolve(n *yaml.Node) *yaml.Node {
@@ -188,12 +198,9 @@ func (c *Config) fromFile(path string) []Problem {
 				reason += "; did you mean " + near + "?"
 			}
 			problems = append(problems, Problem{Where: path, Line: l.line, Key: l.key, Reason: reason})
-		case l.bad != "" && !s.Inert:
+		case l.bad != "":
 			problems = append(problems, Problem{Where: path, Line: l.line, Key: l.key, Reason: l.bad})
 		default:
-			if s.Inert {
-				s.Key = l.key // name the key that was written, not the ".*" row
-			}
 			problems = append(problems, c.take(s, l.text, path, l.line)...)
 		}
 	}
@@ -229,13 +236,26 @@ func (c *Config) fromHermes(path string) []Problem {
 func nearest(key string) string {
 	best, distance := "", len(key)/2+1
 	for _, s := range All {
-		known := strings.TrimSuffix(s.Key, ".*")
-		d := min(edits(key, known), edits(last(key), last(known))+1)
-		if d < distance {
-			best, distance = known, d
+		for _, known := range s.names() {
+			d := min(edits(key, known), edits(last(key), last(known))+1)
+			if d < distance || d == distance && edits(key, known) < edits(key, best) {
+				best, distance = known, d
+			}
 		}
 	}
 	return best
+}
+
+// names are the keys that a row stands for.
+func (s Setting) names() []string {
+	if !strings.Contains(s.Key, anyTask) {
+		return []string{s.Key}
+	}
+	var all []string
+	for _, name := range Tasks {
+		all = append(all, strings.Replace(s.Key, anyTask, name, 1))
+	}
+	return all
 }
 
 func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

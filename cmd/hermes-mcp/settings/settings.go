@@ -48,10 +48,9 @@ type Config struct {
 	FlushMinTurns  int    // prompts below which a session is not flushed; 0 turns flushes off
 	Summarize      string // whether a search asks the auxiliary model: off, ask, always
 	Auxiliary      Auxiliary
+	Provider       Provider
 	// Origins names where each key that is not at its default came from.
 	Origins map[string]string
-	// Inert holds keys that were set and have no effect in this version.
-	Inert []string
 }
 
 // An HTTP is what the HTTP transports go by. The token is no setting: it comes
@@ -70,20 +69,19 @@ type HTTP struct {
 
 // A Setting is one row of the table.
 type Setting struct {
-	Key     string // as in config.yaml, a dot between the levels; ".*" at the end stands for any key below
+	Key     string // as in config.yaml, a dot between the levels
 	Flag    string // without the dashes; "" when there is none
 	Env     string
 	Type    string
 	Default string
 	Meaning string
 	Hermes  bool // also read from Hermes' own config.yaml
-	Inert   bool // known, kept for later versions, without effect in this one
 	put     func(c *Config, text string) error
 	putTask func(task string) func(c *Config, text string) error // of a row that stands for every task
 }
 
 // All is the table of every key, in the order in which README shows it.
-var All = slices.Concat(general, auxiliary, network)
+var All = slices.Concat(general, providers, auxiliary, network)
 
 var general = []Setting{
 	{Key: "memory.memory_char_limit", Flag: "memory-char-limit", Env: "HERMES_MCP_MEMORY_CHAR_LIMIT", Type: "number", Default: "2200", Hermes: true,
@@ -130,7 +128,6 @@ var general = []Setting{
 		Meaning: "what becomes of secrets in what leaves the archive", put: masking(func(c *Config) *bool { return &c.RedactOutput })},
 	{Key: "redact.archive", Flag: "redact-archive", Env: "HERMES_MCP_REDACT_ARCHIVE", Type: "mask/off", Default: "off",
 		Meaning: "what becomes of secrets before they are archived; what was archived before stays as it is", put: masking(func(c *Config) *bool { return &c.RedactArchive })},
-	{Key: "provider.*", Type: "", Default: "", Inert: true, Meaning: "the external memory provider"},
 }
 
 // scans are the words of memory.scan and its like.
@@ -173,7 +170,7 @@ func Defaults() Config {
 	return c
 }
 
-// find returns the row for key, a ".*" row included.
+// find returns the row for key.
 func find(key string) (Setting, bool) {
 	for _, s := range All {
 		if s.Key == key {
@@ -181,9 +178,6 @@ func find(key string) (Setting, bool) {
 		}
 		if row, ok := s.of(key); ok {
 			return row, true
-		}
-		if stem, open := strings.CutSuffix(s.Key, "*"); open && strings.HasPrefix(key, stem) {
-			return s, true
 		}
 	}
 	return Setting{}, false

@@ -63,6 +63,14 @@ func TestWhatIsWrongIsNamedAndLeavesTheRestUsable(t *testing.T) {
 		{"no YAML at all", "a: [", "did not find expected node content"},
 		{"a task that is none", "auxiliary: {vision: {model: m}}", "no such setting"},
 		{"a provider that is none", "auxiliary: {session_search: {provider: gpt}}", "is none of openai, anthropic"},
+		{"a misspelt key of a task names the right one of that task", "auxiliary: {flush_memories: {modle: m}}", "did you mean auxiliary.flush_memories.model?"},
+		{"a misspelt task names the right one", "auxiliary: {sesion_search: {timeout: 3}}", "did you mean auxiliary.session_search.timeout?"},
+		{"an endpoint that is a file", "auxiliary: {session_search: {base_url: \"file:///etc\"}}", "begins with http:// or https://"},
+		{"an endpoint without a scheme", "auxiliary: {session_search: {base_url: localhost}}", "begins with http:// or https://"},
+		{"a trust that is none", "provider: {holographic: {min_trust: 2}}", "is no number above 0 and up to 1"},
+		{"an age that is none", "provider: {holographic: {half_life: old}}", "is no age such as 90d"},
+		{"a command that is none", "provider: {exec: {command: [[a]]}}", "is not a list of plain words"},
+		{"a provider's key that is none", "provider: {exec: {comand: [a]}}", "did you mean provider.exec.command?"},
 		{"an extra body that is none", "auxiliary: {session_search: {extra_body: [1]}}", "is no object"},
 		{"a choice that is none", "memory: {inject: always}", "is none of auto, instructions, hook, off"},
 	} {
@@ -80,15 +88,32 @@ func TestWhatIsWrongIsNamedAndLeavesTheRestUsable(t *testing.T) {
 	}
 }
 
-func TestKeysOfLaterVersionsAreTakenAndNamedAsWithoutEffect(t *testing.T) {
+func TestTheProviderHasABlockOfItsOwn(t *testing.T) {
 	home := t.TempDir()
-	write(t, filepath.Join(home, "mcp", "config.yaml"), "provider: {name: honcho}\nmemory: {inject: off}\nsources: {exclude: [hermes, x]}\n")
+	write(t, filepath.Join(home, "mcp", "config.yaml"), `provider:
+  name: exec
+  recall_timeout: 2
+  exec: {command: [python3, "a, b.py", ""], dir: /d}
+  holographic: {half_life: 90d, min_trust: 0.4}
+`)
 	c, problems := Load(home, nil, none)
 	if len(problems) > 0 {
 		t.Fatalf("problems: %v", problems)
 	}
-	if got := strings.Join(c.Inert, " "); got != "provider.name" {
-		t.Errorf("inert: %s", got)
+	p := c.Provider
+	if p.Name != "exec" || p.RecallTimeout != 2*time.Second || p.StartTimeout != 15*time.Second || p.PauseAfter != 5 || p.MaxRecall != 6000 {
+		t.Errorf("%+v", p)
+	}
+	if strings.Join(p.Exec.Command, "|") != "python3|a, b.py|" || p.Exec.Dir != "/d" {
+		t.Errorf("%+v", p.Exec)
+	}
+	if p.Holographic.HalfLife != 90*24*time.Hour || p.Holographic.MinTrust != 0.4 || p.Holographic.DefaultTrust != 0.5 {
+		t.Errorf("%+v", p.Holographic)
+	}
+	write(t, filepath.Join(home, "mcp", "config.yaml"), "provider: {exec: {command: sh notes.sh /a}}\nmemory: {inject: off}\nsources: {exclude: [hermes, x]}\n")
+	c, problems = Load(home, nil, none)
+	if len(problems) > 0 || strings.Join(c.Provider.Exec.Command, "|") != "sh|notes.sh|/a" {
+		t.Errorf("%+v, %v", c.Provider, problems)
 	}
 	if c.Inject != "off" || !c.Excluded("hermes") || c.Excluded("claude-code") {
 		t.Errorf("config: %+v", c)
