@@ -98,7 +98,7 @@ func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, 
 // Put stores one session with its messages as a source would deliver them:
 // again and again without doubling. Messages without a UID are told apart by
 // what they say and how often, counted within msgs, so a session that grows by
-// further Puts needs UIDs. It is durable when it returns.
+// further Puts needs UIDs. It is durable when it returns. Errors: ErrForgotten.
 func (db *DB) Put(ctx context.Context, s Session, msgs []Message) error {
 	return db.writer.Masking(db.Mask).Put(ctx, s, msgs)
 }

@@ -42,7 +42,7 @@ func (f Filter) resolve(d *directory) *filter {
 
 // session tells whether messages of s may be found at all.
 func (f *filter) session(s *dirSession) bool {
-	return (f.Sees == nil || f.Sees(s.source, s.user, s.chat)) && contains(f.Sources, s.source) && inProject(s.project, f.Project) &&
+	return (f.Sees == nil || f.Sees(s.source, s.user, s.chat)) && contains(f.Sources, s.source) && InProject(s.project, f.Project) &&
 		(f.Since == 0 || s.active == 0 || s.active >= f.Since) && (f.Until == 0 || s.started == 0 || s.started <= f.Until)
 }
 
@@ -71,9 +71,9 @@ func contains(list []string, s string) bool {
 	return len(list) == 0
 }
 
-// inProject tells whether a session's project is the one asked for: the same
+// InProject tells whether a session's project is the one asked for: the same
 // path, a folder in it, or the name of its last element.
-func inProject(have, want string) bool {
+func InProject(have, want string) bool {
 	if want == "" {
 		return true
 	}

@@ -27,7 +27,7 @@ func TestProjectsAreNamedByPathOrName(t *testing.T) {
 		ok         bool
 	}{{"/a/b", "", true}, {"/a/b", "/a/b/", true}, {"/a/b/c", "/a/b", true}, {"/a/bc", "/a/b", false}, {"/a/b", "B", true},
 		{"/a/b", "a", false}, {`C:\x\y`, "y", true}, {`C:\x\y`, `C:\x`, true}, {"", "a", false}} {
-		if inProject(c.have, c.want) != c.ok {
+		if InProject(c.have, c.want) != c.ok {
 			t.Errorf("%q in %q", c.have, c.want)
 		}
 	}

@@ -184,9 +184,10 @@ func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone b
 // Put stores one session with its messages as a source would deliver them:
 // again and again without doubling. Messages without a UID are told apart by
 // what they say and how often, counted within msgs, so a session that grows by
-// further Puts needs UIDs. It is durable when it returns.
+// further Puts needs UIDs. It is durable when it returns. Errors: ErrForgotten.
 func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Message) error {
 	var batches []*batch
+	id := s.ID
 	in := newIntake(s.Source(), s.SourcePath, w.mask, func(b *batch) error {
 		batches = append(batches, b)
 		return nil
@@ -205,6 +206,9 @@ func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Messag
 	for i := 0; err == nil && i < len(batches); i++ {
 		err = w.sqlite.Update(ctx, true, func(t *engine.Tx) error {
 			s, err := newStore(t)
+			if err == nil && s.graves[id] {
+				err = ErrForgotten
+			}
 			if err == nil {
 				err = s.write(batches[i], newReading(false))
 			}

@@ -53,12 +53,16 @@ func (w *Writer) tendBetween(ctx context.Context, batches int) error {
 // mergeIndex writes about so many pages of merged index and tells whether there
 // may be more to merge.
 func (w *Writer) mergeIndex(ctx context.Context, pages int) (more bool, err error) {
+	return w.mergeOne(ctx, "message_fts", pages)
+}
+
+func (w *Writer) mergeOne(ctx context.Context, index string, pages int) (more bool, err error) {
 	err = w.sqlite.Update(ctx, false, func(t *engine.Tx) error {
 		var before, after int64
 		if err := t.Row("SELECT total_changes()", nil, &before); err != nil {
 			return err
 		}
-		if err := t.Exec("INSERT INTO message_fts(message_fts, rank) VALUES ('merge', ?)", pages); err != nil {
+		if err := t.Exec("INSERT INTO "+index+"("+index+", rank) VALUES ('merge', ?)", pages); err != nil {
 			return err
 		}
 		err := t.Row("SELECT total_changes()", nil, &after)
@@ -66,4 +70,23 @@ func (w *Writer) mergeIndex(ctx context.Context, pages int) (more bool, err erro
 		return err
 	})
 	return more, err
+}
+
+// Condense merges each index into one piece, in small steps: what was deleted
+// stands in the pieces until they are merged, for an index without text cannot
+// look up what to take out.
+func (w *Writer) Condense(ctx context.Context) error {
+	for _, index := range []string{"message_fts", "session_fts"} {
+		pages := -mergePages // the first call takes all pieces together
+		for more := true; more; pages = 4 * mergePages {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			if more, err = w.mergeOne(ctx, index, pages); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package writer
 
 import (
+	"errors"
+
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
@@ -41,3 +43,6 @@ func (s *store) buried(d *draft, key int64) (gone bool, err error) {
 	s.read.dropped = s.read.dropped || gone
 	return gone, err
 }
+
+// ErrForgotten is returned for a session that was forgotten.
+var ErrForgotten = errors.New("the session was forgotten, and is not taken again")

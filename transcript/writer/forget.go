@@ -1,0 +1,339 @@
+package writer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+)
+
+// Of every table that holds something about a message or a session: how it is
+// cleared of one that goes. A table that is not here fails the test that walks
+// the schema.
+var (
+	ofMessage = []string{}
+	ofSession = []string{
+		"DELETE FROM message WHERE session = ?",
+		"DELETE FROM member WHERE session = ?",
+		"DELETE FROM mark WHERE session = ?",
+		"DELETE FROM block WHERE session = ?",
+		"DELETE FROM session_fts WHERE rowid = ?",
+		"DELETE FROM session WHERE id = ?",
+	}
+)
+
+// A Removed says what left the archive.
+type Removed struct {
+	Sessions, Messages int
+	Moved              int   // messages that stay, since another session repeats them
+	Bytes              int64 // of text
+	// Files are those that were known to hold the sessions, by path.
+	Files []string
+}
+
+// Remove takes the sessions of those names out of the archive within t, and what
+// only they hold: rows, index, frequencies and the cursors of their files. A
+// message that a session which stays repeats becomes that session's own. Names
+// that are not there are passed over. With bury no source may bring them back.
+//
+// The bytes are not overwritten: see [engine.DB.Scrub].
+func (w *Writer) Remove(t *engine.Tx, names []string, bury bool, at time.Time) (Removed, error) {
+	s, err := newStore(t)
+	if err != nil {
+		return Removed{}, err
+	}
+	s.read = newReading(false)
+	r := removal{store: s, going: make(map[int64]record.Session), contexts: make(map[int64]bool), bury: bury, at: record.Millis(at)}
+	if err := r.run(names); err != nil {
+		return Removed{}, fmt.Errorf("remove sessions: %w", err)
+	}
+	return r.done, nil
+}
+
+// A removal is one run of Remove.
+type removal struct {
+	*store
+	going    map[int64]record.Session // by row
+	roots    []int64
+	contexts map[int64]bool // that messages which go were said in
+	bury     bool
+	at       int64
+	done     Removed
+}
+
+func (r *removal) run(names []string) error {
+	for _, name := range names {
+		if err := r.choose(name); err != nil {
+			return err
+		}
+	}
+	if err := r.keepNumbers(); err != nil {
+		return err
+	}
+	rows := slices.Sorted(maps.Keys(r.going))
+	for _, row := range rows {
+		if err := r.handOver(row); err != nil {
+			return fmt.Errorf("session %s: %w", r.going[row].ID, err)
+		}
+	}
+	for _, row := range rows {
+		if err := r.clear(row); err != nil {
+			return fmt.Errorf("session %s: %w", r.going[row].ID, err)
+		}
+	}
+	if err := r.relink(); err != nil {
+		return err
+	}
+	if err := r.forgetFiles(); err != nil {
+		return err
+	}
+	if err := r.finish(); err != nil {
+		return err
+	}
+	return r.sweep()
+}
+
+// choose takes the session of that name, and buries it where it is to be.
+func (r *removal) choose(name string) error {
+	if r.bury {
+		if err := r.Exec("INSERT INTO tombstone (name, at) VALUES (?, ?) ON CONFLICT DO NOTHING", name, r.at); err != nil {
+			return err
+		}
+	}
+	var s record.Session
+	var row, root, text int64
+	var header string
+	err := r.Row("SELECT "+record.SessionColumns+", id, root, text, header FROM session WHERE name = ?", []any{name},
+		append(record.SessionFields(&s), &row, &root, &text, &header)...)
+	if noRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, twice := r.going[row]; twice {
+		return nil
+	}
+	r.going[row] = s
+	r.roots = append(r.roots, root)
+	r.done.Sessions++
+	_, words, _ := analyse(header[:max(0, strings.LastIndexByte(header, '\n'))])
+	r.count(nil, words)
+	return nil
+}
+
+// keepNumbers sees to it that no id of what goes is given to something else.
+func (r *removal) keepNumbers() error {
+	if err := r.Exec("UPDATE counter SET value = max(value, (SELECT coalesce(max(id), 0) FROM session)) WHERE name = 'session'"); err != nil {
+		return err
+	}
+	return r.Exec("UPDATE counter SET value = max(value, (SELECT coalesce(max(id), 0) FROM block)) WHERE name = 'block'")
+}
+
+// handOver gives the messages of a session that others repeat to the first of
+// those which stay.
+func (r *removal) handOver(row int64) error {
+	type share struct {
+		message, session int64
+		seq              int
+	}
+	st, err := r.Stmt("SELECT b.message, b.session, b.seq FROM member b JOIN message m ON m.id = b.message WHERE m.session = ? ORDER BY b.session, b.seq")
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(r.Ctx, row)
+	if err != nil {
+		return err
+	}
+	var shares []share
+	for rows.Next() {
+		var h share
+		if err = rows.Scan(&h.message, &h.session, &h.seq); err != nil {
+			break
+		}
+		if _, goes := r.going[h.session]; !goes {
+			shares = append(shares, h)
+		}
+	}
+	if err = firstOf(err, rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	moved := make(map[int64]bool)
+	for _, h := range shares {
+		if moved[h.message] {
+			continue
+		}
+		moved[h.message] = true
+		if err := r.move(h.message, h.session, h.seq); err != nil {
+			return err
+		}
+	}
+	r.done.Moved += len(moved)
+	return nil
+}
+
+// move makes a message the own one of another session, under an id of its own.
+func (r *removal) move(id, session int64, seq int) error {
+	var name string
+	if err := r.Row("SELECT name FROM session WHERE id = ?", []any{session}, &name); err != nil {
+		return err
+	}
+	heir, err := r.session(name)
+	if err != nil {
+		return err
+	}
+	var m record.Message
+	if _, err := r.load(id, &m); err != nil {
+		return err
+	}
+	d := &draft{Message: m}
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	to, err := r.takeID(heir, slotOf(&m, d.size))
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		query string
+		args  []any
+	}{
+		{"UPDATE message SET id = ?, session = ?, seq = ? WHERE id = ?", []any{to, session, seq, id}},
+		{"DELETE FROM member WHERE message = ? AND session = ?", []any{id, session}},
+		{"UPDATE member SET message = ? WHERE message = ?", []any{to, id}},
+	} {
+		if err := r.Exec(step.query, step.args...); err != nil {
+			return err
+		}
+	}
+	if err := r.each(ofMessage, id); err != nil {
+		return err
+	}
+	r.docs = append(r.docs, doc{id: id})
+	if d.terms != "" {
+		r.docs = append(r.docs, doc{id: to, terms: d.terms})
+	}
+	heir.text += record.TextSize(&m)
+	heir.changed = true
+	return nil
+}
+
+func (r *removal) each(queries []string, id int64) error {
+	for _, q := range queries {
+		if err := r.Exec(q, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear deletes a session and its own messages.
+func (r *removal) clear(row int64) error {
+	st, err := r.Stmt("SELECT id FROM message WHERE session = ?")
+	if err != nil {
+		return err
+	}
+	ids, err := column[int64](st.QueryContext(r.Ctx, row))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var m record.Message
+		if _, err := r.load(id, &m); err != nil {
+			return err
+		}
+		var key, context int64
+		if err := r.Row("SELECT key, context FROM message WHERE id = ?", []any{id}, &key, &context); err != nil {
+			return err
+		}
+		if r.bury && m.Global {
+			if err := r.Exec("INSERT OR IGNORE INTO tombstone_message (key, tombstone) SELECT ?, id FROM tombstone WHERE name = ?", key, r.going[row].ID); err != nil {
+				return err
+			}
+		}
+		if err := r.each(ofMessage, id); err != nil {
+			return err
+		}
+		r.contexts[context] = true
+		r.done.Messages++
+		r.done.Bytes += record.TextSize(&m)
+		_, words, _ := analyse(record.IndexText(&m))
+		r.index(id, "", nil, words, true)
+	}
+	return r.each(ofSession, row)
+}
+
+// forgetFiles drops what is known of how far the files were read that hold what
+// goes: sources keep titles and prompts in their cursors.
+func (r *removal) forgetFiles() error {
+	bySource := make(map[string][]record.Session)
+	for _, s := range r.going {
+		bySource[s.Source()] = append(bySource[s.Source()], s)
+	}
+	for source, all := range bySource {
+		st, err := r.Stmt("SELECT path FROM file WHERE source = ?")
+		if err != nil {
+			return err
+		}
+		paths, err := column[string](st.QueryContext(r.Ctx, source))
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			var state []byte
+			var tally string
+			if err := r.Row("SELECT state, tally FROM file WHERE source = ? AND path = ?", []any{source, path}, &state, &tally); err != nil {
+				return err
+			}
+			known := tally
+			if len(state) > 0 {
+				unpacked, err := record.Unpack(state)
+				if err != nil {
+					return fmt.Errorf("file %s: %w", path, err)
+				}
+				known += string(unpacked)
+			}
+			if !slices.ContainsFunc(all, func(s record.Session) bool { return holds(s, path, known) }) {
+				continue
+			}
+			r.done.Files = append(r.done.Files, path)
+			if err := r.Exec("UPDATE file SET position = 0, state = x'', print = 0, problems = '', forgotten = max(forgotten, ?) WHERE source = ? AND path = ?",
+				r.bury, source, path); err != nil {
+				return err
+			}
+		}
+	}
+	slices.Sort(r.done.Files)
+	return nil
+}
+
+// holds tells whether a file holds s, by its path and what is known of it.
+func holds(s record.Session, path, known string) bool {
+	_, bare, _ := record.CutID(s.ID)
+	return path == s.SourcePath || bare != "" && (strings.Contains(path, bare) || strings.Contains(known, bare))
+}
+
+// sweep deletes what nothing refers to any more, and tells every process that
+// holds the directory of the archive to read it anew.
+func (r *removal) sweep() error {
+	for word, n := range r.df {
+		if n < 0 {
+			if err := r.Exec("DELETE FROM term WHERE term = ? AND df <= 0", word); err != nil {
+				return err
+			}
+		}
+	}
+	contexts, err := json.Marshal(slices.Collect(maps.Keys(r.contexts)))
+	if err != nil {
+		return err
+	}
+	if err := r.Exec("DELETE FROM context WHERE id IN (SELECT value FROM json_each(?)) AND id NOT IN (SELECT context FROM message)", string(contexts)); err != nil {
+		return err
+	}
+	return r.Exec("UPDATE counter SET value = value + 1 WHERE name = 'forgotten'")
+}
