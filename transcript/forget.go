@@ -136,3 +136,23 @@ func (db *DB) Forgotten(ctx context.Context) ([]string, error) {
 	}
 	return names, nil
 }
+
+// Exports returns the files that exports were written to.
+func (db *DB) Exports(ctx context.Context) ([]string, error) {
+	paths, err := column[string](db.read.QueryContext(ctx, "SELECT path FROM export ORDER BY path"))
+	if err != nil {
+		return nil, fmt.Errorf("exports: %w", db.explain(err))
+	}
+	return paths, nil
+}
+
+// NoteExport remembers that an export was written to path, for receipts.
+func (db *DB) NoteExport(ctx context.Context, path string) error {
+	err := db.update(ctx, true, func(t *engine.Tx) error {
+		return t.Exec("INSERT INTO export (path, at) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET at = excluded.at", path, record.Millis(db.now()))
+	})
+	if err != nil {
+		return fmt.Errorf("note export: %w", err)
+	}
+	return nil
+}

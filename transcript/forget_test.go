@@ -1,104 +1,26 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
-	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+	"github.com/hermes-mcp/hermes-mcp/transcript/residue"
 )
 
-// nowhere fails when word stands in the bytes of a file below dir, or in what
-// any compressed piece of it unpacks to.
-func nowhere(t *testing.T, dir, word string) {
+// nowhere fails when word stands anywhere below the archive's folder.
+func nowhere(t *testing.T, db *DB, word string) {
 	t.Helper()
-	if found := standsIn(t, dir, word); len(found) > 0 {
-		t.Errorf("%q still stands in %s", word, strings.Join(found, ", "))
-	}
-}
-
-func standsIn(t *testing.T, dir, word string) (found []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if bytes.Contains(bytes.ToLower(raw), []byte(word)) {
-			found = append(found, path)
-		}
-		for rest := raw; ; {
-			i := bytes.Index(rest, []byte{0x28, 0xb5, 0x2f, 0xfd})
-			if i < 0 {
-				break
-			}
-			rest = rest[i:]
-			if text := unpackSome(rest); bytes.Contains(bytes.ToLower(text), []byte(word)) {
-				found = append(found, path+" (packed)")
-			}
-			rest = rest[4:]
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-// unpackSome returns as much as can be unpacked from the beginning of raw.
-func unpackSome(raw []byte) []byte {
-	d, err := zstd.NewReader(bytes.NewReader(raw), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	var out bytes.Buffer
-	_, _ = io.Copy(&out, io.LimitReader(d, 1<<20)) // what follows the frame is no frame
-	return out.Bytes()
-}
-
-// unpacked fails when word stands in a column of the archive once it is unpacked.
-func unpacked(t *testing.T, path, word string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for table, col := range map[string]string{"message": "body", "file": "state"} {
-		rows, err := db.Query("SELECT " + col + " FROM " + table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
-			var body []byte
-			if err := rows.Scan(&body); err != nil {
-				t.Fatal(err)
-			}
-			if text, err := record.Unpack(body); err == nil && bytes.Contains(bytes.ToLower(text), []byte(word)) {
-				t.Errorf("%q still stands in %s.%s", word, table, col)
-			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+	found, err := residue.Find(filepath.Dir(db.sqlite.Path), word)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%q still stands in %s (%v)", word, strings.Join(found, "; "), err)
 	}
 }
 
@@ -147,7 +69,6 @@ func full(t *testing.T, db *DB, id, word string) {
 
 func TestAForgottenSessionLeavesNoByteBehind(t *testing.T) {
 	db := openTest(t)
-	dir := filepath.Dir(db.sqlite.Path)
 	for i := range 40 {
 		put(t, db, fmt.Sprintf("test:before%d", i), "we talked about tomatoes", strings.Repeat("water them every day. ", 40))
 	}
@@ -155,16 +76,15 @@ func TestAForgottenSessionLeavesNoByteBehind(t *testing.T) {
 	for i := range 40 {
 		put(t, db, fmt.Sprintf("test:after%d", i), "we talked about potatoes", strings.Repeat("dig them up in autumn. ", 40))
 	}
-	if len(standsIn(t, dir, "quokkaflange")) == 0 {
-		t.Fatal("the test sees nothing")
+	if found, err := residue.Find(filepath.Dir(db.sqlite.Path), "quokkaflange"); err != nil || len(found) < 3 {
+		t.Fatalf("the test does not see what is there: %v, %v", found, err)
 	}
 	r := forget(t, db, Choice{Sessions: []string{"secret"}}, true)
 	if r.Messages != 4 || len(r.Sessions) != 1 || r.Bytes == 0 {
 		t.Errorf("%+v", r)
 	}
-	nowhere(t, dir, "quokkaflange")
-	unpacked(t, db.sqlite.Path, "quokkaflange")
-	nowhere(t, dir, "quokkaflang")
+	nowhere(t, db, "quokkaflange")
+	nowhere(t, db, "quokkaflang")
 	if a := search(t, db, "tomatoes"); len(a.Hits) != 5 || a.More < 35 {
 		t.Errorf("the neighbours: %d hits, %d more", len(a.Hits), a.More)
 	}
@@ -290,12 +210,12 @@ func TestWhatAnotherSessionRepeatsStaysWithIt(t *testing.T) {
 	if a := search(t, db, "aardwolf"); len(a.Hits) != 1 || a.Hits[0].Session.ID != "test:fork" {
 		t.Errorf("%+v", a.Hits)
 	}
-	nowhere(t, filepath.Dir(db.sqlite.Path), "quokkaflange")
+	nowhere(t, db, "quokkaflange")
 	// A third copy of the history does not bring back what was forgotten.
 	if err := db.Put(ctx, Session{ID: "test:third", StartedAt: day}, append(slices.Clone(origin), said("u5", "new"))); err != nil {
 		t.Fatal(err)
 	}
-	nowhere(t, filepath.Dir(db.sqlite.Path), "quokkaflange")
+	nowhere(t, db, "quokkaflange")
 	if msgs, _, _, err := db.Messages(ctx, "test:third", Window{}); err != nil || len(msgs) != 3 {
 		t.Errorf("%d messages, %v", len(msgs), err)
 	}
@@ -387,8 +307,7 @@ func TestAForgottenSessionDoesNotComeBackByItsFile(t *testing.T) {
 		t.Errorf("it is back: %v", err)
 	}
 	f.want("b", "the walrusbeam of b | and the walrusbeam again")
-	nowhere(t, filepath.Dir(f.db.sqlite.Path), "quokkaflange")
-	unpacked(t, f.db.sqlite.Path, "quokkaflange")
+	nowhere(t, f.db, "quokkaflange")
 	err := f.db.Put(context.Background(), Session{ID: "lines:a"}, []Message{{Role: UserRole, Content: "quokkaflange"}})
 	if !errors.Is(err, ErrForgotten) {
 		t.Errorf("put: %v", err)
@@ -427,7 +346,7 @@ func TestAReaderWhoIsInTheWayIsTold(t *testing.T) {
 	if err := db.Scrub(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	nowhere(t, filepath.Dir(db.sqlite.Path), "quokkaflange")
+	nowhere(t, db, "quokkaflange")
 }
 
 func TestAnotherProcessNoticesThatSomethingWasForgotten(t *testing.T) {
