@@ -41,6 +41,7 @@ type Client struct {
 	Section []string             // where servers stand in the file
 	Entry   func(s Server) configfile.Entry
 	Format  configfile.Format
+	Newer   *Shape                       // of a file that a newer version of the client wrote; nil where there is one shape
 	Serve   func(args []string) []string // the arguments for this client; nil leaves them as they are
 
 	Program string                    // its own command line program, "" where it has none
@@ -48,6 +49,29 @@ type Client struct {
 	Signs   func(p Place) []string    // files or folders of which one is there when the client is
 	Next    string                    // what its user must do after an install
 }
+
+// A Shape is how servers are written down.
+type Shape struct {
+	Section []string
+	Entry   func(s Server) configfile.Entry
+}
+
+// shape is the one that a document has.
+func (c Client) shape(d configfile.Document) Shape {
+	own := Shape{c.Section, c.Entry}
+	if c.Newer == nil {
+		return own
+	}
+	// A list of servers one level deeper, and no server of that name.
+	v, err := d.Lookup(c.Newer.Section...)
+	below, is := v.(map[string]any)
+	if err != nil || !is || below["type"] != nil || below["command"] != nil || below["url"] != nil {
+		return own
+	}
+	return *c.Newer
+}
+
+func (s Shape) path() []string { return append(slices.Clone(s.Section), Key) }
 
 // All lists every client by name.
 var All = []Client{
@@ -99,7 +123,8 @@ var All = []Client{
 	},
 	{
 		Name: "opencode", Title: "OpenCode", Program: "opencode", Project: "opencode.json",
-		File: opencodeFile, Section: []string{"mcp"}, Entry: opencode, Format: configfile.JSON, Signs: folderOf(opencodeFile),
+		File: opencodeFile, Section: []string{"mcp"}, Entry: opencode, Format: configfile.JSON,
+		Newer: &Shape{[]string{"mcp", "servers"}, opencode2}, Signs: folderOf(opencodeFile),
 		Next: "start OpenCode again",
 	},
 	{
@@ -152,11 +177,9 @@ func (c Client) Starting(s Server) Server {
 	return s
 }
 
-func (c Client) path() []string { return append(slices.Clone(c.Section), Key) }
-
 // Snippet returns what to put into the client's configuration for s.
 func (c Client) Snippet(s Server) (string, error) {
-	return configfile.Snippet(c.Format, c.Entry(c.Starting(s)), c.path()...)
+	return configfile.Snippet(c.Format, c.Entry(c.Starting(s)), Shape{Section: c.Section}.path()...)
 }
 
 // SetServer puts s into the client's configuration at file. An entry that is
@@ -167,7 +190,8 @@ func (c Client) SetServer(file string, s Server, dry bool) (configfile.Outcome, 
 		return configfile.Outcome{}, err
 	}
 	return configfile.Edit(file, c.Format, dry, func(d configfile.Document) error {
-		return d.Set(c.Entry(c.Starting(s)), c.path()...)
+		as := c.shape(d)
+		return d.Set(as.Entry(c.Starting(s)), as.path()...)
 	})
 }
 
@@ -178,7 +202,7 @@ func (c Client) DropServer(file string, dry bool) (configfile.Outcome, error) {
 		return configfile.Outcome{}, err
 	}
 	return configfile.Edit(file, c.Format, dry, func(d configfile.Document) error {
-		_, err := d.Drop(c.path()...)
+		_, err := d.Drop(c.shape(d).path()...)
 		return err
 	})
 }
@@ -210,7 +234,7 @@ func (c Client) ServerIn(file string) (s Server, there bool, err error) {
 	if err != nil {
 		return Server{}, false, err
 	}
-	v, err := d.Lookup(c.path()...)
+	v, err := d.Lookup(c.shape(d).path()...)
 	entry, ok := v.(map[string]any)
 	if err != nil || !ok {
 		return Server{}, false, err
@@ -260,6 +284,14 @@ func opencode(s Server) configfile.Entry {
 		{Key: "type", Value: "local"},
 		{Key: "command", Value: append([]string{s.Command}, s.Args...)},
 		{Key: "enabled", Value: true, Once: true},
+	}
+}
+
+func opencode2(s Server) configfile.Entry {
+	return configfile.Entry{
+		{Key: "type", Value: "local"},
+		{Key: "command", Value: append([]string{s.Command}, s.Args...)},
+		{Key: "disabled", Value: false, Once: true},
 	}
 }
 

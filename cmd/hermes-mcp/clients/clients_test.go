@@ -134,7 +134,7 @@ func TestEveryClientsOwnWriteMeanwhileIsKept(t *testing.T) {
 							return err
 						}
 					}
-					return d.Set(c.Entry(ours), c.path()...)
+					return d.Set(c.Entry(ours), append(slices.Clone(c.Section), Key)...)
 				})
 				if times == 2 {
 					if !errors.Is(err, configfile.ErrRaced) || read(t, path) != theirs+"\n\n" {
@@ -268,6 +268,64 @@ func TestOpenCodesOwnFileNameIsKept(t *testing.T) {
 	}
 	if got := opencodeFile(Place{Config: config}); got != path {
 		t.Errorf("got %s, want %s", got, path)
+	}
+}
+
+func TestOpenCodesNewerShapeIsKept(t *testing.T) {
+	c, err := Find("opencode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ before, after string }{
+		"newer":                      {`{"mcp": {"servers": {"x": {"type": "remote", "url": "u"}}}}`, `{"mcp": {"servers": {"x": {"type": "remote", "url": "u"}, "hermes": {"type":"local","command":["/opt/hermes-mcp","serve","--home","/a home"],"disabled":false}}}}`},
+		"older, and one named so":    {`{"mcp": {"servers": {"type": "local", "command": ["x"]}}}`, `{"mcp": {"servers": {"type": "local", "command": ["x"]}, "hermes": {"type":"local","command":["/opt/hermes-mcp","serve","--home","/a home"],"enabled":true}}}`},
+		"newer, without any":         {`{"mcp": {"servers": {}}}`, `{"mcp": {"servers": {"hermes": {"type":"local","command":["/opt/hermes-mcp","serve","--home","/a home"],"disabled":false}}}}`},
+		"newer, switched off by you": {`{"mcp": {"servers": {"hermes": {"type": "local", "command": ["/opt/hermes-mcp"], "disabled": true}}}}`, `{"mcp": {"servers": {"hermes": {"type": "local", "command": ["/opt/hermes-mcp","serve","--home","/a home"], "disabled": true}}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, test.before, 0o600)
+			if _, err := c.SetServer(path, ours, false); err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(strings.Fields(read(t, path)), "")
+			if want := strings.Join(strings.Fields(test.after), ""); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if s, there, err := c.ServerIn(path); err != nil || !there || !s.Equal(ours) {
+				t.Errorf("starts %v, %v, %v", s, there, err)
+			}
+		})
+	}
+}
+
+func TestAFileThatOnlyWeWroteGoesWithUs(t *testing.T) {
+	for _, c := range All {
+		for name, before := range map[string]string{"none": "", "one that says nothing": "{}\n"} {
+			if before != "" && filepath.Ext(c.File(Place{GOOS: "linux"})) != ".json" {
+				continue
+			}
+			t.Run(c.Title+" "+name, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "f")
+				if before != "" {
+					if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, s := range []Server{ours, {"/new/hermes-mcp", nil}} {
+					if _, err := c.SetServer(path, s, false); err != nil {
+						t.Fatal(err)
+					}
+				}
+				out, err := c.DropServer(path, false)
+				if err != nil || out.Removed != (before == "") {
+					t.Fatalf("%+v, %v", out, err)
+				}
+				text, err := os.ReadFile(path)
+				if before == "" && !os.IsNotExist(err) || before != "" && strings.TrimSpace(string(text)) != "{}" {
+					t.Errorf("left: %q, %v", text, err)
+				}
+			})
+		}
 	}
 }
 

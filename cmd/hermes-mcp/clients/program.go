@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ func Program(userHome string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find this program: %w", err)
 	}
-	if !strings.Contains(filepath.ToSlash(path), "/go-build") || filepath.Base(filepath.Dir(path)) != "exe" {
+	if !passing(path) {
 		return path, nil
 	}
 	if userHome == "" {
@@ -28,6 +29,16 @@ func Program(userHome string) (string, error) {
 	}
 	return filepath.Join(userHome, ".local", "bin", name), nil
 }
+
+// passing tells whether a program is one that go run made and that will be gone:
+// in a temporary folder when it was built just now, else in Go's cache.
+func passing(path string) bool {
+	path = strings.ReplaceAll(path, `\`, "/")
+	return strings.Contains(path, "/go-build") && strings.HasSuffix(path[:strings.LastIndexByte(path, '/')], "/exe") || cached.MatchString(path)
+}
+
+// cached is where Go's cache keeps programs, by the hash of what they are.
+var cached = regexp.MustCompile(`/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 
 // Settle copies the running program to path, whole or not at all, unless it
 // runs from there. It tells whether it copied.

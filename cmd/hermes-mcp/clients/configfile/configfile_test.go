@@ -26,6 +26,12 @@ func TestAnEntryLeavesEverythingElseAsItWas(t *testing.T) {
 		{"TOML: line ends of Windows", TOML, "a = 1\r\n", "a = 1\r\n\r\n[servers.x]\r\ncommand = \"/opt/x\"\r\nargs = [\"serve\", \"it's \\\"so\\\"\"]\r\n"},
 		{"TOML: a header of its own above", TOML, "[servers]\n", "[servers]\n\n[servers.x]\ncommand = \"/opt/x\"\nargs = [\"serve\", \"it's \\\"so\\\"\"]\n"},
 
+		{"TOML: servers in one line", TOML, "a = 1\nservers = { y = { command = \"z}\" } } # all\nb = 2\n", "a = 1\nservers = { y = { command = \"z}\" }, x = { command = \"/opt/x\", args = [\"serve\", \"it's \\\"so\\\"\"] } } # all\nb = 2\n"},
+		{"TOML: a table with one of them in one line", TOML, "[servers]\ny = {}\n\n[z]\n", "[servers]\ny = {}\n\n[z]\n\n[servers.x]\ncommand = \"/opt/x\"\nargs = [\"serve\", \"it's \\\"so\\\"\"]\n"},
+
+		{"YAML: servers in one line", YAML, "ä: 1\nservers: {y: {command: 'z}, '}} # all\nlast: 1\n", "ä: 1\nservers: {y: {command: 'z}, '}, x: {command: \"/opt/x\", args: [\"serve\", \"it's \\\"so\\\"\"]}} # all\nlast: 1\n"},
+		{"YAML: servers over several lines", YAML, "servers: {\n  y: {command: z}, # theirs\n  w: {url: \"http://a\"},\n}\n", "servers: {\n  y: {command: z}, # theirs\n  w: {url: \"http://a\"}, x: {command: \"/opt/x\", args: [\"serve\", \"it's \\\"so\\\"\"]},\n}\n"},
+		{"YAML: all between braces", YAML, "{a: 1, b: [2, 3]}\n", "{a: 1, b: [2, 3], servers: {x: {command: \"/opt/x\", args: [\"serve\", \"it's \\\"so\\\"\"]}}}\n"},
 		{"YAML: a file that is not there", YAML, "", "servers:\n  x:\n    command: \"/opt/x\"\n    args: [\"serve\", \"it's \\\"so\\\"\"]\n"},
 		{"YAML: only comments", YAML, "# nothing\n", "# nothing\nservers:\n  x:\n    command: \"/opt/x\"\n    args: [\"serve\", \"it's \\\"so\\\"\"]\n"},
 		{"YAML: four spaces stay four", YAML, "a:\n    b: 1\n", "a:\n    b: 1\nservers:\n    x:\n        command: \"/opt/x\"\n        args: [\"serve\", \"it's \\\"so\\\"\"]\n"},
@@ -63,11 +69,9 @@ func TestANotationThatIsNotEditedIsRefused(t *testing.T) {
 	}{
 		{"JSON: servers is a number", JSON, `{"servers": 3}`},
 		{"TOML: servers is a number", TOML, "servers = 3\n"},
-		{"TOML: servers in one line", TOML, "servers = { y = { command = \"z\" } }\n"},
-		{"TOML: ours in one line", TOML, "[servers]\nx = { command = \"z\" }\n"},
+		{"TOML: dotted keys", TOML, "servers.x.command = \"z\"\n"},
 		{"YAML: servers is a number", YAML, "servers: 3\n"},
-		{"YAML: servers in one line", YAML, "servers: {y: {command: z}}\n"},
-		{"YAML: ours in one line", YAML, "servers:\n  x: {command: z}\n"},
+		{"YAML: ours is a text between braces", YAML, "servers: {x: z}\n"},
 		{"YAML: servers from elsewhere", YAML, "a: &a\n  y: {}\nservers: *a\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,6 +81,34 @@ func TestANotationThatIsNotEditedIsRefused(t *testing.T) {
 			}
 			if got := string(d.Text()); got != test.text {
 				t.Errorf("text became\n%s", got)
+			}
+		})
+	}
+}
+
+func TestOursInOneLineIsChangedThere(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		format        Format
+		before, after string
+		dropped       string
+	}{
+		{"TOML", TOML, "[servers]\nx = { command = \"z\", env = { A = \"b\" } } # ours\ny = {}\n", "[servers]\nx = { command = \"/opt/x\", env = { A = \"b\" }, args = [\"serve\", \"it's \\\"so\\\"\"] } # ours\ny = {}\n", "[servers]\ny = {}\n"},
+		{"TOML, all in one line", TOML, "servers = { x = { command = \"z\" } }\n", "servers = { x = { command = \"/opt/x\", args = [\"serve\", \"it's \\\"so\\\"\"] } }\n", ""},
+		{"TOML, the first of two", TOML, "servers = { x = { }, y = { } }\n", "servers = { x = { command = \"/opt/x\", args = [\"serve\", \"it's \\\"so\\\"\"] }, y = { } }\n", "servers = { y = { } }\n"},
+		{"YAML", YAML, "servers:\n  x: {command: z, env: {A: b}} # ours\n  y: {}\n", "servers:\n  x: {command: \"/opt/x\", env: {A: b}, args: [\"serve\", \"it's \\\"so\\\"\"]} # ours\n  y: {}\n", "servers:\n  y: {}\n"},
+		{"YAML, all in one line", YAML, "a: 1\nservers: {x: {command: z}}\n", "a: 1\nservers: {x: {command: \"/opt/x\", args: [\"serve\", \"it's \\\"so\\\"\"]}}\n", "a: 1\n"},
+		{"YAML, keys as JSON", YAML, "{\"servers\": {\"x\":{\"command\":\"z\"},\"y\":{}}}\n", "{\"servers\": {\"x\":{\"command\":\"/opt/x\", args: [\"serve\", \"it's \\\"so\\\"\"]},\"y\":{}}}\n", "{\"servers\": {\"y\":{}}}\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := parsed(t, test.format, test.before)
+			for range 2 {
+				if err := d.Set(entry, "servers", "x"); err != nil || string(d.Text()) != test.after {
+					t.Fatalf("%v\n%s", err, d.Text())
+				}
+			}
+			if there, err := d.Drop("servers", "x"); err != nil || !there || string(d.Text()) != test.dropped {
+				t.Errorf("%v, %v\n%q", there, err, d.Text())
 			}
 		})
 	}
@@ -95,7 +127,7 @@ func FuzzSetThenDrop(f *testing.F) {
 		`{}`, `{"a":1}`, "{\n  \"a\": 1 // c\n}\n", "{\n  \"a\": 1,\n}\n", "{ /* x */ }", "{\r\n\t\"a\": [\r\n\t]\r\n}\r\n",
 		"{\n  \"hooks\": {\"SessionStart\": [{}]}\n}", "{\"a\":1, // x\n}", "{\"a\":1 // x\n}", "// top\n{\"a\": {\"b\": 2}}\n// end",
 		"a = 1\n[b]\nc = '''\n[x]\n'''\n", "[[a]]\nb = {c = 1}\n# d", "a.b.c = 1\n", "[servers.y]\nk=[1,\n2]\n",
-		"a: 1\n", "a:\n- b\n- c\n", "servers:\n  y: |\n    z\n", "--- # x\na: {b: 1}\n", "a: &b\n  c: d\ne: *b\n...\n",
+		"a: 1\n", "a:\n- b\n- c\n", "servers:\n  y: |\n    z\n", "k1: {a: 'b}'}\nk3: 1\n", "{k1: {}, \"a\": [{}]}", "k1 = { a = \"}\" }\n", "{#\"://##\n}", "--- # x\na: {b: 1}\n", "a: &b\n  c: d\ne: *b\n...\n",
 	} {
 		f.Add(s)
 	}
@@ -105,12 +137,13 @@ func FuzzSetThenDrop(f *testing.F) {
 			if err != nil || strings.TrimSpace(text) == "" {
 				continue
 			}
-			if at, err := d.Lookup("k1"); err != nil || at != nil {
-				continue
-			}
 			before, err := d.Lookup()
 			if err != nil {
 				t.Fatal(err)
+			}
+			at, there := before.(map[string]any)["k1"]
+			if below, is := at.(map[string]any); there && (!is || len(below) == 0 || below["k2"] != nil) {
+				continue // an empty k1 would go with ours
 			}
 			err = d.Set(entry, "k1", "k2")
 			if errors.Is(err, ErrShape) && name != "JSON" {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Errors of an edit. The file is as it was after each of them.
@@ -24,6 +25,7 @@ type Outcome struct {
 	Path    string // the file as resolved through symlinks
 	Backup  string // the copy of the old bytes, "" when there was no file or no change
 	Changed bool
+	Removed bool // nothing was left in a file that is not known to have been there before us
 }
 
 // Edit changes the file at path, whose text parse reads. change may be called
@@ -34,9 +36,11 @@ func Edit[D Document](path string, parse func(text []byte) (D, error), dry bool,
 	if err != nil {
 		return Outcome{Path: path}, err
 	}
+	link, err := os.Lstat(path)
+	linked := err == nil && link.Mode()&fs.ModeSymlink != 0
 	for range 2 {
 		var out Outcome
-		out, err = editOnce(real, parse, dry, change)
+		out, err = editOnce(real, linked, parse, dry, change)
 		if !errors.Is(err, ErrRaced) {
 			return out, err
 		}
@@ -73,7 +77,7 @@ func resolved(path string) (string, error) {
 	return path, nil
 }
 
-func editOnce[D Document](path string, parse func(text []byte) (D, error), dry bool, change func(D) error) (Outcome, error) {
+func editOnce[D Document](path string, linked bool, parse func(text []byte) (D, error), dry bool, change func(D) error) (Outcome, error) {
 	out := Outcome{Path: path}
 	mode := fs.FileMode(0o600)
 	before, err := os.ReadFile(path)
@@ -103,6 +107,7 @@ func editOnce[D Document](path string, parse func(text []byte) (D, error), dry b
 		return out, nil
 	}
 	out.Changed = true
+	out.Removed = exists && !linked && bare(d.Text()) && !wasBare(path)
 	if dry {
 		return out, nil
 	}
@@ -111,13 +116,52 @@ func editOnce[D Document](path string, parse func(text []byte) (D, error), dry b
 			return out, err
 		}
 	}
+	if out.Removed {
+		return out, remove(path, before)
+	}
 	return out, replace(path, before, exists, d.Text(), mode)
+}
+
+// bare tells whether a text says nothing at all.
+func bare(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) == 0 || bytes.HasPrefix(text, []byte("{")) && len(bytes.TrimSpace(text[1:])) == 1
+}
+
+// wasBare tells whether the file said nothing before we first wrote to it: then
+// it was somebody's, and stays.
+func wasBare(path string) bool {
+	beside, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(beside, func(f fs.DirEntry) bool {
+		if !strings.HasPrefix(f.Name(), filepath.Base(path)+backupMark) {
+			return false
+		}
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), f.Name()))
+		return err != nil || bare(text)
+	})
+}
+
+// backupMark is in the name of every backup, behind the file's own.
+const backupMark = ".before-hermes-mcp-"
+
+// remove takes the file away, if it still holds before.
+func remove(path string, before []byte) error {
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, before) {
+		return fmt.Errorf("remove %s: %w", path, ErrRaced)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove %s: %w", path, err)
+	}
+	return nil
 }
 
 // backup keeps the old bytes beside the file, once per content.
 func backup(path string, text []byte, mode fs.FileMode) (string, error) {
 	sum := sha256.Sum256(text)
-	name := path + ".before-hermes-mcp-" + hex.EncodeToString(sum[:4])
+	name := path + backupMark + hex.EncodeToString(sum[:4])
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text) {
 		return name, nil
 	}

@@ -93,6 +93,9 @@ func (d *tomlDocument) Set(e Entry, path ...string) error {
 		return err
 	}
 	now, there := old.(map[string]any)
+	if in, ok := d.inline(path); ok && (old == nil || there) {
+		return d.setInline(in, missing(e, now), path)
+	}
 	if old == nil {
 		return d.become(slices.Concat(d.text, []byte(lineEnds(d.text, d.table(e, path)))), with(d.value, e, path))
 	}
@@ -105,6 +108,52 @@ func (d *tomlDocument) Set(e Entry, path ...string) error {
 		}
 	}
 	return nil
+}
+
+// An inlined object is the value of one statement.
+type inlined struct {
+	statement
+	open int      // its brace
+	rest []string // of the path, below it
+}
+
+// inline finds the object that path leads to or into, where it is written as
+// the value of one statement.
+func (d *tomlDocument) inline(path []string) (inlined, bool) {
+	if d.value[path[0]] == nil || bytes.IndexByte(d.text, '{') < 0 {
+		return inlined{}, false
+	}
+	all, err := d.statements()
+	if err != nil {
+		return inlined{}, false // what is edited otherwise is verified, too
+	}
+	var above []string
+	for _, s := range all {
+		if s.header != nil {
+			above = s.header
+		}
+		full := append(slices.Clone(above), s.key)
+		if _, object := s.value.(map[string]any); !object || len(full) > len(path) || !slices.Equal(full, path[:len(full)]) {
+			continue
+		}
+		open := s.start + bytes.IndexByte(d.text[s.start:s.end], '=') + 1
+		for open < s.end && isSpace(d.text[open]) {
+			open++
+		}
+		return inlined{s, open, path[len(full):]}, open < s.end && d.text[open] == '{'
+	}
+	return inlined{}, false
+}
+
+func (d *tomlDocument) setInline(in inlined, e Entry, path []string) error {
+	if len(e) == 0 {
+		return nil
+	}
+	text, ok := tomlInline.set(d.text, in.open, e, in.rest)
+	if !ok {
+		return shape("%s is written in a way that is not edited", strings.Join(path, "."))
+	}
+	return d.become(text, with(d.value, e, path))
 }
 
 // table is a new table for the end of the file.
@@ -169,6 +218,13 @@ func (d *tomlDocument) Drop(path ...string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	want := without(d.value, path)
+	if above := path[:len(path)-1]; slices.ContainsFunc(all, func(s statement) bool { return len(above) > 0 && slices.Equal(s.header, above) }) {
+		want = with(want, nil, above) // a header of its own stays
+	}
+	if in, ok := d.inline(path); ok {
+		return true, d.dropInline(in, want, path)
+	}
 	text := d.text
 	for i := len(all) - 1; i >= 0; i-- {
 		if len(all[i].header) < len(path) || !slices.Equal(all[i].header[:len(path)], path) {
@@ -190,11 +246,23 @@ func (d *tomlDocument) Drop(path ...string) (bool, error) {
 		}
 		text = slices.Concat(text[:start], text[end:])
 	}
-	want := without(d.value, path)
-	if above := path[:len(path)-1]; slices.ContainsFunc(all, func(s statement) bool { return len(above) > 0 && slices.Equal(s.header, above) }) {
-		want = with(want, nil, above) // a header of its own stays
-	}
 	return true, d.become(text, want)
+}
+
+// dropInline removes the entry from its statement, and that when it is empty.
+func (d *tomlDocument) dropInline(in inlined, want map[string]any, path []string) error {
+	left := false
+	text := d.text
+	if len(in.rest) > 0 {
+		var ok bool
+		if text, left, ok = tomlInline.drop(text, in.open, in.rest); !ok {
+			return shape("%s is written in a way that is not edited", strings.Join(path, "."))
+		}
+	}
+	if !left {
+		text = spliced(d.text, in.start, in.end, "")
+	}
+	return d.become(text, want)
 }
 
 // become takes text for the new text when it says exactly what is wanted.

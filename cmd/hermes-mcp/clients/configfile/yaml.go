@@ -71,6 +71,14 @@ func (d *yamlDocument) Set(e Entry, path ...string) error {
 		return err
 	}
 	now, there := old.(map[string]any)
+	if open, above, ok := d.inline(path); ok && (old == nil || there) {
+		fields := missing(e, now)
+		text, ok := yamlFlow.set(d.text, open, fields, path[len(above):])
+		if !ok {
+			return shape("%s is written in a way that is not edited", strings.Join(path, "."))
+		}
+		return d.become(text, with(d.value, fields, path))
+	}
 	if old == nil {
 		return d.insert(e, path)
 	}
@@ -83,6 +91,27 @@ func (d *yamlDocument) Set(e Entry, path ...string) error {
 		}
 	}
 	return nil
+}
+
+// inline finds the object that path leads to or into, where it is written
+// between braces: the first of them, and the path to it.
+func (d *yamlDocument) inline(path []string) (open int, above []string, ok bool) {
+	at := d.root
+	for depth := 0; at != nil && at.Kind == yaml.MappingNode; depth++ {
+		if at.Style&yaml.FlowStyle != 0 {
+			open = d.offset(at.Line)
+			for range at.Column - 1 {
+				_, size := utf8.DecodeRune(d.text[open:])
+				open += size
+			}
+			return open, path[:depth], true
+		}
+		if depth == len(path) {
+			break
+		}
+		_, at = child(at, path[depth])
+	}
+	return 0, nil, false
 }
 
 // insert writes a new entry directly below the key that it belongs to: there
@@ -178,6 +207,16 @@ func (d *yamlDocument) Drop(path ...string) (bool, error) {
 		return false, err
 	}
 	want := without(d.value, path)
+	if open, above, ok := d.inline(path); ok && len(above) < len(path) {
+		text, left, ok := yamlFlow.drop(d.text, open, path[len(above):])
+		if !ok {
+			return false, shape("%s is written in a way that is not edited", strings.Join(path, "."))
+		}
+		if left || len(above) == 0 {
+			return true, d.become(text, want)
+		}
+		path = above // nothing is left in it
+	}
 	for len(path) > 1 {
 		if _, above := d.find(path[:len(path)-1]); len(above.Content) > 2 {
 			break
@@ -248,9 +287,14 @@ func (d *yamlDocument) step() string {
 	return "  "
 }
 
-// splice replaces text[from:to] when the result says exactly what is wanted.
+// splice replaces text[from:to]; see become.
 func (d *yamlDocument) splice(from, to int, text string, want map[string]any) error {
-	next, err := parseYAML(slices.Concat(d.text[:from], []byte(lineEnds(d.text, text)), d.text[to:]))
+	return d.become(slices.Concat(d.text[:from], []byte(lineEnds(d.text, text)), d.text[to:]), want)
+}
+
+// become takes text for the new text when it says exactly what is wanted.
+func (d *yamlDocument) become(text []byte, want map[string]any) error {
+	next, err := parseYAML(text)
 	if err != nil {
 		return shape("an edit would break the file (%v)", err)
 	}
