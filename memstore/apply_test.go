@@ -27,6 +27,11 @@ func openHome(t *testing.T, home string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	return s
 }
 

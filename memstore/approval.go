@@ -48,7 +48,7 @@ func (s *Store) try(ctx context.Context, by Caller, t Target, ops []Op) (p place
 	if err := ctx.Err(); err != nil {
 		return p, nil, res, err
 	}
-	v, err := s.ledger.Look(p.file)
+	v, err := s.ledger.Look(ctx, p.file)
 	if err != nil {
 		return p, nil, res, explain(err)
 	}

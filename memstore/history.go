@@ -98,7 +98,7 @@ func (s *Store) Lost(ctx context.Context, t Target) ([]Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	lost, err := s.ledger.Lost(p.file)
+	lost, err := s.ledger.Lost(ctx, p.file)
 	if err != nil {
 		return nil, explain(err)
 	}

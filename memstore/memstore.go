@@ -15,6 +15,13 @@
 // editor that saved a stale buffer for example, is noticed ([Store.Lost]) and
 // can be put back ([Store.Restore]).
 //
+// After a power cut the file may be the whole one from before the last edits:
+// they are acknowledged when the journal's line and the new file are durable and
+// the new file has the name, but the folder, which says who has the name, is
+// synced within the second after. The first look at the file in the machine's
+// next start puts it in force again from the journal (package ledger says how
+// that is told from what a person put back). [Store.Close] leaves nothing open.
+//
 // # Reading files that people edit
 //
 // Any mix of line ends, a byte order mark, blank lines and blanks beside §,
@@ -41,8 +48,9 @@
 // No entry is evicted to make room, and none is superseded because another
 // contradicts it ([Conflicts] are told). What the scanner refuses is not shown
 // to a model, however it came into the file, unless a person vouched for it
-// ([Scanning], [Op]). Nothing is written by opening or
-// reading, except the snapshot of a session, which is kept when first asked for.
+// ([Scanning], [Op]). Nothing is written by opening or reading, except the
+// snapshot of a session, which is kept when first asked for, and what a power
+// cut took back.
 //
 // The parts: document reads and splices a file's text, durable replaces files
 // and holds locks, journal remembers, ledger makes edits of these three,

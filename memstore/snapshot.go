@@ -120,44 +120,68 @@ type Overlay struct {
 }
 
 // Overlay compares the files with snap. Entries that the scanner blocks are
-// masked as in a snapshot. Targets without a difference are left out. What the
-// session has kept for itself counts as added.
-func (s *Store) Overlay(ctx context.Context, snap Snapshot) ([]Overlay, error) {
+// masked as in a snapshot. Targets without a difference are left out, and those
+// of except, for which see OverlayOf. What the session has kept for itself
+// counts as added.
+func (s *Store) Overlay(ctx context.Context, snap Snapshot, except ...Target) ([]Overlay, error) {
 	var all []Overlay
-	type compared struct {
-		target Target
-		was    []string
-	}
-	targets := []compared{{Memory, snap.MemoryEntries}, {User, snap.UserEntries}}
+	targets := []Target{Memory, User}
 	if s.Project != "" && s.Project == snap.ProjectKey {
-		targets = append(targets, compared{Project, snap.ProjectEntries})
+		targets = append(targets, Project)
 	}
 	if snap.Session != "" {
-		targets = append(targets, compared{SessionTarget(snap.Session), nil})
+		targets = append(targets, SessionTarget(snap.Session))
 	}
-	for _, o := range targets {
-		st, err := s.State(ctx, o.target)
-		if err != nil {
-			return nil, err
-		}
-		var now []string
-		fit := make(map[string]string) // a text → what may be shown of it
-		for _, e := range st.Entries {
-			now = append(now, e.Text)
-			fit[e.Text] = e.Shown
-		}
-		added, removed := document.Difference(o.was, now)
-		if len(added)+len(removed) == 0 {
+	for _, t := range targets {
+		if slices.Contains(except, t) {
 			continue
 		}
-		p, err := s.place(o.target)
+		st, err := s.State(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Overlay{o.target, s.masked(p, fit, added), s.masked(p, nil, removed)})
+		if o := s.OverlayOf(snap, st); o.Changed() {
+			all = append(all, o)
+		}
 	}
 	return all, nil
 }
+
+// OverlayOf compares st, a state of this store, with snap.
+func (s *Store) OverlayOf(snap Snapshot, st State) Overlay {
+	var was []string
+	switch st.Target {
+	case Memory:
+		was = snap.MemoryEntries
+	case User:
+		was = snap.UserEntries
+	case Project:
+		if s.Project != snap.ProjectKey {
+			return Overlay{Target: st.Target} // the snapshot is of elsewhere
+		}
+		was = snap.ProjectEntries
+	}
+	var now []string
+	fit := make(map[string]string) // a text → what may be shown of it
+	for _, e := range st.Entries {
+		now = append(now, e.Text)
+		fit[e.Text] = e.Shown
+	}
+	o := Overlay{Target: st.Target}
+	added, removed := document.Difference(was, now)
+	if len(added)+len(removed) == 0 {
+		return o
+	}
+	p, err := s.place(st.Target)
+	if err != nil {
+		return o // no target of this store
+	}
+	o.Added, o.Removed = s.masked(p, fit, added), s.masked(p, nil, removed)
+	return o
+}
+
+// Changed tells whether there is a difference.
+func (o Overlay) Changed() bool { return len(o.Added)+len(o.Removed) > 0 }
 
 // masked are the entries as a prompt may hold them: fit knows of those in the
 // file what a person allowed.

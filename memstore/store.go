@@ -57,6 +57,16 @@ func Open(home string) (*Store, error) {
 	return s, nil
 }
 
+// Close does what edits leave for later, and waits for it. A store that has
+// edited must be closed before its program ends; it can be used after it, and
+// closed again. What has been acknowledged does not depend on it.
+func (s *Store) Close(ctx context.Context) error {
+	if err := s.ledger.Close(ctx); err != nil {
+		return fmt.Errorf("close memory: %w", err)
+	}
+	return nil
+}
+
 func (s *Store) now() time.Time {
 	if s.Now != nil {
 		return s.Now()
@@ -95,7 +105,7 @@ func (s *Store) State(ctx context.Context, t Target) (State, error) {
 	if err := ctx.Err(); err != nil {
 		return State{Target: t, Limit: p.limit}, err
 	}
-	v, err := s.ledger.Look(p.file)
+	v, err := s.ledger.Look(ctx, p.file)
 	if err != nil {
 		return State{Target: t, Path: v.Real, Limit: p.limit}, explain(err)
 	}

@@ -501,6 +501,7 @@ func TestWhatCannotBeTakenIsSaid(t *testing.T) {
 func TestAnEditIsMirroredOnceItIsOnDisk(t *testing.T) {
 	store, err := memstore.Open(t.TempDir())
 	ok(t, err)
+	defer func() { ok(t, store.Close(t.Context())) }()
 	n := &notebook{}
 	g := open(t, n)
 	mirror := g.Mirror(func(context.Context) provider.Session { return session })

@@ -24,6 +24,11 @@ func shelf(t *testing.T) *memstore.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	return s
 }
 

@@ -67,6 +67,11 @@ func reopen(t *testing.T, home, session string, db *transcript.DB) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := store.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	snapshot := func(ctx context.Context) (memstore.Snapshot, error) { return store.SessionSnapshot(ctx, session) }
 	archive := func(context.Context) (*transcript.DB, error) { return db, nil }
 	return &house{home, store, serve.New(serve.Parts{

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,7 +17,6 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/tools/wire"
-	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 //go:embed memory.md
@@ -154,13 +153,27 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 		return m.propose(write, by, call, streak)
 	}
 	began := m.began(write)
+	// What changed elsewhere is looked at while the disk is busy with the edit.
+	var looking sync.WaitGroup
+	var elsewhere []memstore.Overlay
+	known := false
+	if began != nil {
+		looking.Go(func() {
+			var err error
+			elsewhere, err = m.store.Overlay(write, *began, call.file(by))
+			known = err == nil // else the answer does without
+		})
+	}
 	res, err := m.store.Apply(write, by, call.target, call.ops...)
+	looking.Wait()
 	if err != nil {
 		return m.refused(call, res.State, err, streak)
 	}
 	streak.reset()
 	done := m.accepted(call, res)
-	done.Since = m.since(write, began)
+	if known {
+		done.Since = since(append(elsewhere, m.store.OverlayOf(*began, res.State)))
+	}
 	return wire.Succeed(done)
 }
 
@@ -189,79 +202,6 @@ func callerKey(ctx context.Context, by memstore.Caller) string {
 		return s.SessionID()
 	}
 	return ""
-}
-
-// An edit is one call as meant.
-type edit struct {
-	target     memstore.Target
-	scope      memstore.Scope
-	everything bool // a read of all there is
-	read       bool
-	batch      bool
-	ops        []memstore.Op
-}
-
-// file is the target that the call's scope makes of its target.
-func (e edit) file(by memstore.Caller) memstore.Target {
-	switch {
-	case e.target == memstore.Memory && e.scope == memstore.ProjectOnly:
-		return memstore.Project
-	case e.target == memstore.Memory && e.scope == memstore.SessionOnly && by.Session != "":
-		return memstore.SessionTarget(by.Session)
-	}
-	return e.target
-}
-
-func parseEdit(a *wire.Arguments) edit {
-	action, target := a.Word("action"), a.Word("target")
-	whole := parseOp(a)
-	e := edit{target: memstore.Target(target), scope: whole.Scope}
-	if target == "" {
-		e.target = memstore.Memory
-	}
-	for _, o := range a.Objects("operations") {
-		op := parseOp(o)
-		op.Source, op.Confidence, op.Scope = cmp.Or(op.Source, whole.Source), cmp.Or(op.Confidence, whole.Confidence), cmp.Or(op.Scope, whole.Scope)
-		if t := o.Word("target"); t != "" && t != string(e.target) {
-			a.Refuse("all operations of one call have one target: name it once, beside operations, and use a second call for the other")
-		}
-		if o.Wrong != "" {
-			a.Refuse("operation %d: %s", len(e.ops)+1, o.Wrong)
-		}
-		e.ops = append(e.ops, op)
-	}
-	if e.batch = len(e.ops) > 0; e.batch {
-		e.scope = e.ops[0].Scope
-	}
-	single := whole.Content != "" || whole.OldText != ""
-	switch {
-	case e.target != memstore.Memory && e.target != memstore.User:
-		a.Refuse("target must be memory or user, not %q", plain.Clip(target, 40))
-	case e.batch && single:
-		a.Refuse("give either one edit or operations, not both: move the edit into operations")
-	case e.batch && action == "read":
-		a.Refuse("read and edit in two calls")
-	case e.batch:
-	case action == "read", action == "" && !single:
-		e.read, e.everything = true, target == "" && whole.Scope == ""
-	case action == "":
-		a.Refuse("action is missing: say add, replace, remove or read")
-	default:
-		e.ops = []memstore.Op{whole}
-	}
-	return e
-}
-
-// parseOp reads what makes one edit.
-func parseOp(a *wire.Arguments) memstore.Op {
-	return memstore.Op{
-		Action:     memstore.Action(a.Word("action")),
-		Content:    a.Text("content", "new_text", "new_content"),
-		OldText:    a.Text("old_text", "old_string"),
-		Source:     memstore.Source(a.Word("source")),
-		Confidence: memstore.Confidence(a.Word("confidence")),
-		Scope:      memstore.Scope(a.Word("scope")),
-	}
 }
 
 // accepted is the answer to an edit that is on disk.
@@ -354,15 +294,8 @@ func (m *memory) began(ctx context.Context) *memstore.Snapshot {
 }
 
 // since says in a few words how far the block in the caller's context is
-// behind. It is left out when that is not known.
-func (m *memory) since(ctx context.Context, began *memstore.Snapshot) string {
-	if began == nil {
-		return ""
-	}
-	all, err := m.store.Overlay(ctx, *began)
-	if err != nil {
-		return ""
-	}
+// behind.
+func since(all []memstore.Overlay) string {
 	added, removed := 0, 0
 	for _, o := range all {
 		added, removed = added+len(o.Added), removed+len(o.Removed)

@@ -143,8 +143,9 @@ func masked(st memstore.State, entry string) string {
 
 // streaks count failures in a row, one streak a session.
 type streaks struct {
-	mu  sync.Mutex
-	all map[string]*streak
+	mu    sync.Mutex
+	all   map[string]*streak
+	swept time.Time // when those that have ended were last dropped
 }
 
 // A streak belongs to one session. Calls of one session may overlap.
@@ -167,7 +168,8 @@ func (s *streaks) of(session string) *streak {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if len(s.all) >= maxStreaks {
+	if len(s.all) >= maxStreaks && now.Sub(s.swept) >= time.Second {
+		s.swept = now
 		for k, v := range s.all {
 			if now.Sub(v.called) >= streakRest {
 				delete(s.all, k)

@@ -33,6 +33,11 @@ func newShelf(t *testing.T, o MemoryOptions) *shelf {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := store.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	return &shelf{Memory(store, o), store, home}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/serve"
+	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 	"github.com/hermes-mcp/hermes-mcp/tools"
 	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -25,6 +26,7 @@ type bed struct {
 	db     *transcript.DB
 	store  *memstore.Store
 	server *mcpserver.MCPServer
+	client *wire.Session // the one client that asks
 }
 
 // newBed makes a bed in home, or in a temporary folder when home is "".
@@ -63,6 +65,8 @@ func newBed(ctx context.Context, home string) (_ *bed, err error) {
 			Redact:  true,
 		}),
 	}})
+	b.client = wire.NewSession("bench")
+	b.client.Initialize()
 	return b, nil
 }
 
@@ -71,6 +75,9 @@ func (b *bed) close() error {
 	var errs []error
 	if b.db != nil {
 		errs = append(errs, b.db.Close())
+	}
+	if b.store != nil {
+		errs = append(errs, b.store.Close(context.Background()))
 	}
 	if b.temp {
 		errs = append(errs, os.RemoveAll(b.home))
@@ -83,18 +90,45 @@ func closing(b *bed, err error) error { return errors.Join(err, b.close()) }
 
 // call runs one tool call and decodes its answer into out.
 func (b *bed) call(ctx context.Context, tool string, args map[string]any, out any) error {
-	raw, err := json.Marshal(args)
+	request, err := ask(tool, args)
 	if err != nil {
 		return err
 	}
-	result, failed, err := serve.Call(ctx, b.server, tool, raw)
+	answer, err := b.answer(ctx, request)
 	if err != nil {
 		return err
 	}
-	if failed {
-		return fmt.Errorf("%s failed: %s", tool, result)
+	return understand(tool, answer, out)
+}
+
+// ask is a tool call as a client sends it.
+func ask(tool string, args map[string]any) ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
+	})
+}
+
+// answer has the server answer one request, all of it that is the server's.
+func (b *bed) answer(ctx context.Context, request []byte) ([]byte, error) {
+	return wire.Ask(b.server.WithContext(ctx, b.client), b.server, request)
+}
+
+// understand decodes the result of an answer.
+func understand(tool string, answer []byte, out any) error {
+	var got struct {
+		Result struct {
+			Content []struct{ Text string }
+			IsError bool
+		}
+		Error *struct{ Message string }
 	}
-	return json.Unmarshal(result, out)
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return fmt.Errorf("%s: %w", tool, err)
+	}
+	if got.Error != nil || got.Result.IsError || len(got.Result.Content) == 0 {
+		return fmt.Errorf("%s failed: %s", tool, answer)
+	}
+	return json.Unmarshal([]byte(got.Result.Content[0].Text), out)
 }
 
 // search returns the ids of the sessions that session_search answers with.

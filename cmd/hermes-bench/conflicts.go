@@ -16,18 +16,23 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore/conflict"
 )
 
-// pairsFile is our own set, seen from the root of the repository.
-var pairsFile = filepath.Join("memstore", "conflict", "testdata", "pairs.tsv")
+// pairFiles are our own sets, seen from the root of the repository: the one that
+// the rules were made on, and those that were written before anybody had seen
+// what the rules make of them.
+var pairFiles = []string{
+	filepath.Join("memstore", "conflict", "testdata", "pairs.tsv"),
+	filepath.Join("memstore", "conflict", "testdata", "heldout.tsv"),
+}
 
 // conflictsReport tells how well contradictions are told from what goes
 // together.
 type conflictsReport struct {
-	File string        `json:"file"`
 	Sets []conflictSet `json:"sets"`
 }
 
-// A conflictSet is the pairs in one language.
+// A conflictSet is the pairs of one file in one language.
 type conflictSet struct {
+	File           string  `json:"file"`
 	Name           string  `json:"name"`
 	Pairs          int     `json:"pairs"`
 	Contradictions int     `json:"contradictions"`
@@ -38,27 +43,31 @@ type conflictSet struct {
 }
 
 func conflictsCommand(show func(report) error) *cobra.Command {
-	var file string
+	var files []string
 	c := &cobra.Command{
 		Use:   "conflicts",
 		Short: "How many contradictions among entries are named, and how many of those named are",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			r, err := measureConflicts(file)
-			if err != nil {
-				return err
+			var r conflictsReport
+			for _, file := range files {
+				sets, err := measureConflicts(file)
+				if err != nil {
+					return err
+				}
+				r.Sets = append(r.Sets, sets...)
 			}
 			return show(r)
 		},
 	}
-	c.Flags().StringVar(&file, "pairs", pairsFile, "lines of yes or no, a tab, the older entry, a tab, the newer one")
+	c.Flags().StringArrayVar(&files, "pairs", pairFiles, "a file; lines of yes or no, a tab, the older entry, a tab, the newer one")
 	return c
 }
 
-func measureConflicts(file string) (r conflictsReport, err error) {
+func measureConflicts(file string) (sets []conflictSet, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return r, fmt.Errorf("pairs: %w; run it at the root of the repository or give --pairs", err)
+		return nil, fmt.Errorf("pairs: %w; run it at the root of the repository or give --pairs", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	all, chinese, other := conflictSet{Name: "all"}, conflictSet{Name: "chinese"}, conflictSet{Name: "english"}
@@ -78,14 +87,14 @@ func measureConflicts(file string) (r conflictsReport, err error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return r, fmt.Errorf("pairs: %w", err)
+		return nil, fmt.Errorf("pairs: %w", err)
 	}
-	r.File = file
 	for _, s := range []conflictSet{other, chinese, all} {
 		s.Precision, s.Recall = ratio(float64(s.Right), float64(s.Named)), ratio(float64(s.Right), float64(s.Contradictions))
-		r.Sets = append(r.Sets, s)
+		s.File = file
+		sets = append(sets, s)
 	}
-	return r, nil
+	return sets, nil
 }
 
 func (s *conflictSet) count(is, named bool) {
@@ -103,9 +112,9 @@ func (s *conflictSet) count(is, named bool) {
 
 func (r conflictsReport) table(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "pairs\tn\tcontradictions\tnamed\tright\tprecision\trecall\t")
+	fmt.Fprintln(t, "set\tpairs\tn\tcontradictions\tnamed\tright\tprecision\trecall\t")
 	for _, s := range r.Sets {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.3f\t%.3f\t\n", s.Name, s.Pairs, s.Contradictions, s.Named, s.Right, s.Precision, s.Recall)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%.3f\t%.3f\t\n", strings.TrimSuffix(filepath.Base(s.File), ".tsv"), s.Name, s.Pairs, s.Contradictions, s.Named, s.Right, s.Precision, s.Recall)
 	}
 	return t.Flush()
 }

@@ -8,7 +8,7 @@
 //	hermes-bench memory  [--writes N]
 //	hermes-bench clients [--clients 50] [--calls 200] [--drop 10] [--messages N]
 //	hermes-bench scanner --attack FILE ... --benign FILE ...
-//	hermes-bench conflicts [--pairs FILE]
+//	hermes-bench conflicts [--pairs FILE ...]
 //
 // Each prints a table, or with --json one JSON object on standard output.
 package main

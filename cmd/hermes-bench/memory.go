@@ -72,9 +72,16 @@ func (b *bed) measureMemory(ctx context.Context, writes int) (memoryReport, erro
 			var answer struct {
 				Success bool `json:"success"`
 			}
+			request, err := ask("memory", map[string]any{"action": "add", "content": benchFact(i + j)})
+			if err != nil {
+				return memoryReport{}, err
+			}
 			start := time.Now()
-			err := b.call(ctx, "memory", map[string]any{"action": "add", "content": benchFact(i + j)}, &answer)
+			got, err := b.answer(ctx, request)
 			add = append(add, time.Since(start))
+			if err == nil {
+				err = understand("memory", got, &answer)
+			}
 			if err != nil {
 				return memoryReport{}, err
 			}

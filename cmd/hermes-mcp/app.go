@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/external"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -44,6 +46,9 @@ type app struct {
 	logFile  *os.File
 	hooking  bool
 	profiles map[string]*app // other homes that this run serves
+
+	storesLock sync.Mutex
+	stores     map[[2]string]*memstore.Store // by user and project
 }
 
 // bind declares the flags that every command has.
@@ -138,16 +143,30 @@ func (a *app) close() {
 		}
 	}
 	for name, one := range a.profiles {
+		one.closeStores()
 		if err := errors.Join(one.archive.close(), one.external.Close()); err != nil {
 			a.log.Error().Err(err).Str("profile", name).Msg("close archive and provider")
 		}
 	}
+	a.closeStores()
 	if err := errors.Join(a.archive.close(), a.external.Close()); err != nil {
 		a.log.Error().Err(err).Msg("close archive and provider")
 	}
 	if a.logFile != nil {
 		if err := a.logFile.Close(); err != nil {
 			fmt.Fprintln(a.err, "hermes-mcp: close log:", err)
+		}
+	}
+}
+
+// closeStores lets the stores finish what they do behind an edit.
+func (a *app) closeStores() {
+	a.storesLock.Lock()
+	defer a.storesLock.Unlock()
+	for _, store := range a.stores {
+		if err := store.Close(context.Background()); err != nil { // also when the run was told to stop
+			fmt.Fprintln(a.err, "hermes-mcp:", err)
+			a.log.Error().Err(err).Msg("close memory")
 		}
 	}
 }

@@ -27,16 +27,27 @@ func (a *app) openStore(ctx context.Context, dir string) (*memstore.Store, error
 	return a.openStoreOf(ctx, a.user, dir)
 }
 
+// openStoreOf is openStore for a user of one's own choice. Who asks twice gets
+// the same store, which close closes.
 func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Store, error) {
+	key := [2]string{user}
+	if p, err := a.project(ctx, dir); err == nil {
+		key[1] = p.Key
+	}
+	a.storesLock.Lock()
+	defer a.storesLock.Unlock()
+	if store := a.stores[key]; store != nil {
+		return store, nil
+	}
 	store, err := memstore.Open(a.home.Path)
 	if err != nil {
 		return nil, err
 	}
-	store.User = user
+	store.User, store.Project = key[0], key[1]
 	store.MemoryLimit, store.UserLimit, store.ProjectLimit = a.config.MemoryLimit, a.config.UserLimit, a.config.ProjectLimit
 	store.MemoryScan, store.UserScan, store.ProjectScan = memstore.Scanning(a.config.MemoryScan), memstore.Scanning(a.config.UserScan), memstore.Scanning(a.config.ProjectScan)
-	if p, err := a.project(ctx, dir); err == nil {
-		store.Project = p.Key
+	if a.stores == nil {
+		a.stores = map[[2]string]*memstore.Store{}
 	}
 	store.Written = func(ctx context.Context, by memstore.Caller, t memstore.Target, r memstore.Result) {
 		told, err := a.external.Mirror(ctx, user, by, t, r)
@@ -47,6 +58,7 @@ func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Stor
 			a.log.Error().Err(err).Str("edit", r.EditID).Msg("the provider is not told of an edit")
 		}
 	}
+	a.stores[key] = store
 	return store, nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 )
 
 // MaxSize is the largest file that is read, in bytes.
@@ -72,6 +71,9 @@ func temporary(real, id string) string {
 	return filepath.Join(filepath.Dir(real), "."+filepath.Base(real)+"."+id)
 }
 
+// Start lets the disk begin with the staged bytes, which Sync then waits for.
+func (n *Next) Start() { Start(n.f) }
+
 // Sync makes the staged bytes durable.
 func (n *Next) Sync() error { return n.f.Sync() }
 
@@ -84,14 +86,14 @@ func (n *Next) Discard() error {
 	return os.Remove(n.temp)
 }
 
-// Replace puts the staged bytes in force. was is the file as it was read;
-// found is what was really there when it was replaced, which differs from
-// was.Bytes when somebody wrote in between. With done set the replacement has
-// happened even if err is not nil; Old must be removed when found has been taken
-// care of. Otherwise the file is as it was, and Discard must follow;
-// ErrNoRename is one of these errors. meanwhile, which may be nil, is run while
-// the disk is busy.
-func (n *Next) Replace(was File, meanwhile func()) (found []byte, done bool, err error) {
+// Replace puts the staged bytes in force. That outlives a power cut once the
+// folder is synced, see [SyncFolder]. was is the file as it was read; found is
+// what was really there when it was replaced, which differs from was.Bytes when
+// somebody wrote in between. With done set the replacement has happened even if
+// err is not nil; Old must be removed when found has been taken care of.
+// Otherwise the file is as it was, and Discard must follow; ErrNoRename is one
+// of these errors.
+func (n *Next) Replace(was File) (found []byte, done bool, err error) {
 	err = n.f.Close()
 	n.f = nil
 	if err != nil {
@@ -121,17 +123,9 @@ func (n *Next) Replace(was File, meanwhile func()) (found []byte, done bool, err
 		}
 		return nil, false, err
 	}
-	var busy sync.WaitGroup
-	if meanwhile != nil {
-		busy.Go(meanwhile)
-	}
-	err = SyncFolder(filepath.Dir(n.real))
-	busy.Wait()
 	if kept {
 		n.Old = n.old
-		old, readErr := was.again(n.old)
-		err = errors.Join(err, readErr)
-		found = old
+		found, err = was.again(n.old)
 	}
 	return found, true, err
 }

@@ -64,7 +64,7 @@ func TestReplaceTellsWhatItReplaced(t *testing.T) {
 			if tt.between != nil {
 				tt.between(t, path)
 			}
-			found, done, err := n.Replace(was, nil)
+			found, done, err := n.Replace(was)
 			if err != nil || !done || string(found) != tt.found {
 				t.Fatalf("found %q, %v, %v", found, done, err)
 			}

@@ -70,13 +70,9 @@ func (r Record) who() (session, origin string) {
 
 // learn makes the fact of an entry that r has brought. gone is what r has taken
 // away.
-func (t *track) learn(r Record, ops []op, entry string, gone map[string]Fact) Fact {
+func learn(r Record, ops []op, entry string, gone map[string]Fact) Fact {
 	if r.Kind == Foreign {
 		return Fact{Hash: Hash([]byte(entry)), Created: r.FileTime, Updated: r.FileTime, Edit: r.ID}
-	}
-	if old, ok := t.Gone[entry]; ok && (r.Kind == Undo || r.Kind == Restore) {
-		delete(t.Gone, entry)
-		return old.Fact
 	}
 	f := Fact{Hash: Hash([]byte(entry)), Created: r.At, Updated: r.At, Confirmed: r.At, Edit: r.ID}
 	f.Session, f.Origin = r.who()
@@ -107,12 +103,12 @@ func (f *Fact) say(o op) {
 }
 
 // confirm takes in that entries that are there were said again.
-func (t *track) confirm(r Record, ops []op) {
+func confirm(entries map[string]Fact, r Record, ops []op) {
 	for _, o := range ops {
-		if f, ok := t.Entries[o.Content]; ok {
+		if f, ok := entries[o.Content]; ok {
 			f.Confirmed = r.At
 			f.say(o)
-			t.Entries[o.Content] = f
+			entries[o.Content] = f
 		}
 	}
 }

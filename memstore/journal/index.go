@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -37,8 +38,10 @@ type track struct {
 	Entries map[string]Fact  `json:"entries"` // by the entry's text, as is Lost
 	Lost    map[string]Loss  `json:"lost"`
 	Gone    map[string]Grave `json:"gone"`
+	Open    *open            `json:"open,omitempty"`
 
 	pending *Record // ours, and not known to have reached the disk
+	next    *growth // what absorbing pending makes, when somebody has asked already
 	inPlace string  // id of an edit that may be half written
 }
 
@@ -179,20 +182,26 @@ func (x *Index) apply(r Record) {
 	switch r.Kind {
 	case Abort:
 		if t.pending != nil && t.pending.ID == r.Of {
-			t.pending = nil
+			t.pending, t.next = nil, nil
 		}
 	case Confirm:
-		t.confirm(r, r.ops())
+		confirm(t.Entries, r, r.ops())
+		t.next = nil
 	case InPlace:
-		t.inPlace = r.Of
+		t.inPlace, t.Open = r.Of, nil // synced by itself
+	case Settled:
+		t.Open = nil
 	case Rescued:
 		t.lose(r)
 	case Foreign:
 		t.settle()
-		t.absorb(r)
+		t.lose(r)
+		t.absorb(r, t.grow(r))
+		t.replaced(r)
 	case Edit, Undo, Restore:
 		t.settle()
-		t.pending = &r
+		t.pending, t.next = &r, nil
+		t.replaced(r)
 	}
 }
 
@@ -202,8 +211,17 @@ func (t *track) settle() {
 		return
 	}
 	r := *t.pending
-	t.pending = nil
-	t.absorb(r)
+	next := t.growth()
+	t.pending, t.next = nil, nil
+	t.absorb(r, next)
+}
+
+// growth is what the file is known to hold once pending is in force.
+func (t *track) growth() *growth {
+	if t.next == nil {
+		t.next = t.grow(*t.pending)
+	}
+	return t.next
 }
 
 func (t *track) loss(entry string, r Record) Loss {
@@ -223,29 +241,47 @@ func (t *track) asOf(doc document.Doc, reached bool) *track {
 	return t
 }
 
-// absorb makes r.After the known content.
-func (t *track) absorb(r Record) {
-	if r.Kind == Foreign {
-		t.lose(r)
-	}
-	was := t.Entries
-	t.After, t.Entries = r.After, make(map[string]Fact, len(was))
+// A growth is what a record makes of the entries, before it is taken in.
+type growth struct {
+	entries map[string]Fact
+	gone    map[string]Fact // that were there before
+	back    []string        // of those that had gone, what has returned
+}
+
+// grow tells what r makes of the entries, and changes nothing.
+func (t *track) grow(r Record) *growth {
+	g := &growth{entries: make(map[string]Fact, len(t.Entries)+1), gone: maps.Clone(t.Entries)}
 	var fresh []string
 	for _, e := range document.EntriesOf(r.After) {
-		if f, ok := was[e]; ok {
-			t.Entries[e] = f
-			delete(was, e)
-		} else if _, twice := t.Entries[e]; !twice {
+		if f, ok := g.gone[e]; ok {
+			g.entries[e] = f
+			delete(g.gone, e)
+		} else if _, twice := g.entries[e]; !twice {
 			fresh = append(fresh, e)
 		}
-		delete(t.Lost, e)
 	}
 	ops := r.ops()
-	t.confirm(r, ops)
+	confirm(g.entries, r, ops)
 	for _, e := range fresh {
-		t.Entries[e] = t.learn(r, ops, e, was)
+		if old, ok := t.Gone[e]; ok && (r.Kind == Undo || r.Kind == Restore) {
+			g.entries[e], g.back = old.Fact, append(g.back, e)
+			continue
+		}
+		g.entries[e] = learn(r, ops, e, g.gone)
 	}
-	t.bury(was, r.At)
+	return g
+}
+
+// absorb makes r.After the known content, of which g tells.
+func (t *track) absorb(r Record, g *growth) {
+	t.After, t.Entries = r.After, g.entries
+	for e := range g.entries {
+		delete(t.Lost, e)
+	}
+	for _, e := range g.back {
+		delete(t.Gone, e)
+	}
+	t.bury(g.gone, r.At)
 }
 
 // lose remembers the entries that r took away without an op.
@@ -264,10 +300,25 @@ func (t *track) lose(r Record) {
 func (x *Index) Facts(target string, doc document.Doc, reached bool) []Fact {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	t := x.track(target).asOf(doc, reached)
+	return factsOf(x.track(target).asOf(doc, reached).Entries, doc)
+}
+
+// Soon is Facts for when the edit that Before tells of will have reached the
+// disk. Nobody else learns of it.
+func (x *Index) Soon(target string, doc document.Doc) []Fact {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.track(target)
+	if t.pending == nil {
+		return factsOf(t.Entries, doc)
+	}
+	return factsOf(t.growth().entries, doc)
+}
+
+func factsOf(known map[string]Fact, doc document.Doc) []Fact {
 	all := make([]Fact, 0, len(doc.Entries()))
 	for _, text := range doc.Entries() {
-		f, ok := t.Entries[text]
+		f, ok := known[text]
 		if !ok {
 			f.Hash = Hash([]byte(text))
 		}

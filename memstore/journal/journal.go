@@ -16,6 +16,8 @@
 //	               they are not UTF-8
 //	before_sha256, after_sha256
 //	file_time      foreign only: when the file was last written
+//	boot           the machine's start during which the file was replaced, when
+//	               its folder had yet to be synced; see settled
 //	who            {session, client, origin, pid}; absent when unknown
 //
 // Kinds that carry a text: edit, undo and restore are ours; foreign is a
@@ -24,11 +26,22 @@
 // the file as it then was (after). Marks, without a text: abort says that the
 // edit named by of never reached the disk, in_place that it is being written
 // where no rename is possible, confirm that what the ops would add was there
-// already.
+// already, settled that the folder of the target has been synced.
 //
 // A line is written when its new content stands beside the file under a
 // temporary name with the line's id. As long as the file is not the line's
 // after and that name is there, the edit has not reached the disk.
+//
+// # After a power cut
+//
+// A line with boot was acknowledged when it and the new content were durable,
+// and the new content was in force, but perhaps not yet the folder's change of
+// which file has the name. A power cut may take that change back: the file is
+// then, whole, what it was before that line or before one of the lines since
+// the last settled one. Readers and writers that find it so, in another boot
+// and not written since, put the last after in force again. What a person puts
+// back by hand is told from that by the boot, by the settled mark, which
+// follows in about a second, and by the file's time.
 //
 // # Reading and writing
 //
@@ -55,6 +68,7 @@ const (
 	Abort   = "abort"
 	InPlace = "in_place"
 	Confirm = "confirm"
+	Settled = "settled"
 )
 
 // A Record is one line.
@@ -71,6 +85,7 @@ type Record struct {
 	BeforeSHA string          `json:"before_sha256"`
 	AfterSHA  string          `json:"after_sha256"`
 	FileTime  time.Time       `json:"file_time"`
+	Boot      string          `json:"boot"`
 	Who       json.RawMessage `json:"who"`
 }
 

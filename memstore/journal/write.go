@@ -73,6 +73,9 @@ func (w *Writer) Write(x *Index, records ...*Record) error {
 	return nil
 }
 
+// Start lets the disk begin with what was written, which Sync then waits for.
+func (w *Writer) Start() { durable.Start(w.f) }
+
 // Sync makes what was written durable.
 func (w *Writer) Sync() error { return w.f.Sync() }
 
@@ -96,6 +99,7 @@ func (r *Record) line(b []byte) []byte {
 	if !r.FileTime.IsZero() {
 		b = field(b, "file_time", r.FileTime.Format(time.RFC3339Nano))
 	}
+	b = field(b, "boot", r.Boot)
 	return append(raw(b, "who", r.Who), '}')
 }
 

@@ -34,7 +34,8 @@ type Request struct {
 	// Again returns the ops that asked for what is there already, nil when
 	// none did. It is called when the plan changes nothing.
 	Again func() any
-	// Meanwhile is run while the disk is busy putting the new content in force.
+	// Meanwhile is run while the disk is busy, with what will be there when the
+	// edit succeeds.
 	Meanwhile func(View)
 }
 
@@ -67,12 +68,7 @@ func (l *Ledger) Edit(ctx context.Context, f File, req Request) (v View, id stri
 		}
 	}()
 	w := &writing{l: l, file: f}
-	defer func() {
-		w.disk.Release()
-		if w.log != nil {
-			w.log.Close() // synced where it matters
-		}
-	}()
+	defer w.end()
 	doc, err := w.begin()
 	if err != nil {
 		return View{Real: w.real}, "", err
@@ -81,11 +77,22 @@ func (l *Ledger) Edit(ctx context.Context, f File, req Request) (v View, id stri
 	if err != nil {
 		id = ""
 	}
+	if len(l.unsettled)+len(l.held) > 0 {
+		l.settleSoon(context.WithoutCancel(ctx))
+	}
 	v = w.view(doc, w.reached || id != "")
 	if e := l.known.Save(l.cachePath()); e != nil {
 		v.Journal = fmt.Errorf("write the journal's cache: %w", e)
 	}
 	return v, id, err
+}
+
+// end lets go of what is open, but not of the locks.
+func (w *writing) end() {
+	w.disk.Release()
+	if w.log != nil {
+		w.log.Close() // synced where it matters
+	}
 }
 
 func (w *writing) view(doc document.Doc, reached bool) View {
@@ -105,6 +112,9 @@ func (w *writing) begin() (doc document.Doc, err error) {
 		return doc, fmt.Errorf("read the journal: %w", err)
 	}
 	w.last = w.l.known.Newest()
+	if doc, err = w.redo(doc); err != nil {
+		return doc, err
+	}
 	after, pending, torn := w.l.known.Before(w.file.Target)
 	if len(w.disk.Bytes) == 0 && (len(after) > 0 || pending != nil && len(pending.After) > 0) {
 		for end := time.Now().Add(halfSaved); len(w.disk.Bytes) == 0 && time.Now().Before(end); time.Sleep(halfSaved / 20) {
@@ -198,7 +208,7 @@ func (w *writing) run(req Request, doc document.Doc) (document.Doc, string, erro
 		was := w.disk.Bytes
 		found, err := w.write(rec, next.Bytes(), func() {
 			if req.Meanwhile != nil && rec != nil {
-				req.Meanwhile(w.view(next, true))
+				req.Meanwhile(View{Real: w.real, Info: w.disk.Info, Doc: next, Facts: w.l.known.Soon(w.file.Target, next), reached: true})
 			}
 		})
 		if err != nil {
@@ -264,6 +274,9 @@ func (w *writing) record(req Request, before, after []byte) (*journal.Record, er
 	r := &journal.Record{
 		ID: w.last, At: now.UTC(), Target: w.file.Target, Kind: req.Kind, Of: req.Of,
 		Before: text(before), After: text(after),
+	}
+	if req.Kind != journal.Confirm {
+		r.Boot = w.l.Boot
 	}
 	var err error
 	if r.Who, err = json.Marshal(req.Who); err == nil && req.Ops != nil {

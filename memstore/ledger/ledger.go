@@ -16,6 +16,16 @@
 // If somebody without a lock wrote in between, theirs is journaled and the edit
 // is planned again on top of it. Once begun, an edit does not depend on its
 // caller's context.
+//
+// # Power cuts
+//
+// An edit is acknowledged with two files durable, the journal with the whole
+// new text and the new content, and with the new content renamed over the old.
+// What a power cut may still take back is that rename, since the folder is
+// synced after the acknowledgement ([Ledger.Settle]). The file is then the old
+// whole one, never a torn one, and the next look at it, in another boot, puts
+// the journal's text in force again. Where boots cannot be told apart the
+// folder is synced before the acknowledgement.
 package ledger
 
 import (
@@ -35,21 +45,29 @@ import (
 // Patience is how long an edit waits for other writers.
 const Patience = 10 * time.Second
 
-// A Ledger edits the files of one home. Safe for concurrent use.
+// A Ledger edits the files of one home. Safe for concurrent use. Close it when
+// it has edited.
 type Ledger struct {
-	Dir string           // of the journal and the home's lock
-	Now func() time.Time // must be set
+	Dir  string           // of the journal and the home's lock
+	Now  func() time.Time // must be set
+	Boot string           // names the machine's present start; "" syncs folders at once
 
 	turn  chan struct{}   // the mutex: one slot, so that waiting for it can end
 	made  map[string]bool // folders that are there
 	swept map[string]bool // files whose leftovers have been looked for
-	held  []durable.File  // replaced by the last edit, to be freed during the next
+	held  []durable.File  // replaced by the last edit, to be freed when somebody has time
 	known journal.Index
+
+	unsettled map[string]string // targets whose folder has yet to be synced → the folder
+	timer     *time.Timer       // settles when no edit has come for a while
 }
 
 // New returns the ledger in dir, which the first edit makes.
 func New(dir string) *Ledger {
-	return &Ledger{Dir: dir, Now: time.Now, turn: make(chan struct{}, 1), made: make(map[string]bool), swept: make(map[string]bool)}
+	return &Ledger{
+		Dir: dir, Now: time.Now, Boot: durable.Boot(),
+		turn: make(chan struct{}, 1), made: make(map[string]bool), swept: make(map[string]bool), unsettled: make(map[string]string),
+	}
 }
 
 // A File is what is edited.
@@ -74,17 +92,26 @@ func (l *Ledger) Log() journal.Log {
 	return journal.Log{Path: filepath.Join(l.Dir, "memory-journal.jsonl")}
 }
 
+// lockPath is the home's lock.
+func (l *Ledger) lockPath() string { return filepath.Join(l.Dir, "memory.lock") }
+
 // cachePath is where what is derived from the journal is cached.
 func (l *Ledger) cachePath() string { return filepath.Join(l.Dir, "memory-meta.json") }
 
-// Look reads f without a lock. Errors: durable.ErrRefused, document.ErrNotText.
-func (l *Ledger) Look(f File) (v View, err error) {
+// Look reads f, without a lock unless a power cut has taken an edit back.
+// Errors: durable.ErrRefused, document.ErrNotText.
+func (l *Ledger) Look(ctx context.Context, f File) (v View, err error) {
 	if v.Real, err = durable.Resolve(f.Path); err != nil {
 		return v, err
 	}
 	// The journal before the file: what it tells of is then to be found there.
 	if err := l.known.Refresh(l.Log(), l.cachePath()); err != nil {
 		v.Journal = fmt.Errorf("read the journal: %w", err)
+	}
+	if states, boot := l.known.Unsettled(f.Target); states > 0 && boot != l.Boot && l.Boot != "" {
+		if err := l.mend(ctx, f); err != nil {
+			v.Journal = errors.Join(v.Journal, fmt.Errorf("put in force again what a power cut may have taken back: %w", err))
+		}
 	}
 	_, pending, _ := l.known.Before(f.Target)
 	v.reached = pending == nil || !durable.Staged(v.Real, pending.ID)
@@ -106,8 +133,8 @@ func (l *Ledger) Facts(f File, doc document.Doc) []journal.Fact {
 }
 
 // Lost returns entries that left f without an op, newest first.
-func (l *Ledger) Lost(f File) ([]journal.Loss, error) {
-	v, err := l.Look(f)
+func (l *Ledger) Lost(ctx context.Context, f File) ([]journal.Loss, error) {
+	v, err := l.Look(ctx, f)
 	if err = errors.Join(err, v.Journal); err != nil {
 		return nil, err
 	}
@@ -126,13 +153,8 @@ func parse(path string, raw []byte) (document.Doc, error) {
 func (l *Ledger) lock(ctx context.Context, f File) (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, ctx.Err()
-		}
-		return nil, fmt.Errorf("%w: this program is busy with other edits", durable.ErrBusy)
+	if err := l.takeTurn(ctx); err != nil {
+		return nil, err
 	}
 	held := []func() error{func() error { <-l.turn; return nil }}
 	unlock = func() error {
@@ -148,7 +170,7 @@ func (l *Ledger) lock(ctx context.Context, f File) (unlock func() error, err err
 	if err := l.folders(f); err != nil {
 		return fail(err)
 	}
-	for _, path := range []string{filepath.Join(l.Dir, "memory.lock"), f.Path + ".lock"} {
+	for _, path := range []string{l.lockPath(), f.Path + ".lock"} {
 		free, err := durable.Lock(ctx, path)
 		if errors.Is(err, fs.ErrNotExist) { // somebody has removed the folder
 			clear(l.made)
@@ -162,6 +184,20 @@ func (l *Ledger) lock(ctx context.Context, f File) (unlock func() error, err err
 		held = append(held, free)
 	}
 	return unlock, nil
+}
+
+// takeTurn waits until no other goroutine is at it. Who has it receives from
+// turn in the end.
+func (l *Ledger) takeTurn(ctx context.Context) error {
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: this program is busy with other edits", durable.ErrBusy)
 }
 
 // folders makes what f needs, once. Those in Dir are for the user alone.

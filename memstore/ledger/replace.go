@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -36,28 +37,27 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 		return nil, errors.Join(fmt.Errorf("write the journal: %w", err), staged.Discard())
 	}
 	w.extra = nil
+	staged.Start()
+	w.log.Start()
 	var syncs sync.WaitGroup
 	var errLog error
 	syncs.Go(func() { errLog = w.log.Sync() })
+	if meanwhile != nil {
+		meanwhile()
+	}
 	errFile := staged.Sync()
 	syncs.Wait()
 	if err := errors.Join(errLog, errFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("sync: %w", err), w.abort(rec, staged))
 	}
-	busy := func() {
-		var free sync.WaitGroup
-		free.Go(w.l.free)
-		if meanwhile != nil {
-			meanwhile()
-		}
-		free.Wait()
-	}
-	found, done, err := staged.Replace(w.disk, busy)
-	if errors.Is(err, durable.ErrNoRename) {
+	found, done, err := staged.Replace(w.disk)
+	switch {
+	case errors.Is(err, durable.ErrNoRename):
 		if found, done, err = w.inPlace(rec, next); done {
-			busy()
 			err = errors.Join(err, staged.Discard())
 		}
+	case done:
+		err = errors.Join(err, w.lasting(rec))
 	}
 	if !done {
 		return nil, errors.Join(fmt.Errorf("replace %s: %w", w.real, err), w.abort(rec, staged))
@@ -68,10 +68,29 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 	return found, w.finish(staged.Old, next, found)
 }
 
+// lasting leaves the sync of the folder for later, or does it at once where too
+// much is left already.
+func (w *writing) lasting(rec *journal.Record) error {
+	dir := filepath.Dir(w.real)
+	states, _ := w.l.known.Unsettled(w.file.Target)
+	if rec != nil && rec.Boot != "" && states < unsettledStates {
+		w.l.unsettled[w.file.Target] = dir
+		return nil
+	}
+	if err := durable.SyncFolder(dir); err != nil || states == 0 {
+		return err
+	}
+	return w.mark(journal.Settled, rec)
+}
+
 // abort notes that rec never reached the disk. The staged file says the same,
-// and goes only when the note is written.
+// and goes only when the note is durable, or a power cut would bring back what
+// the caller was told has failed.
 func (w *writing) abort(rec *journal.Record, staged *durable.Next) error {
 	if err := w.mark(journal.Abort, rec); err != nil {
+		return err
+	}
+	if err := w.log.Sync(); err != nil {
 		return err
 	}
 	return staged.Discard()
@@ -107,7 +126,7 @@ func (w *writing) mark(kind string, rec *journal.Record) error {
 	return w.log.Write(&w.l.known, lines...)
 }
 
-// free lets go of what the last edit replaced. To free a file takes the disk as
+// free lets go of what edits have replaced. To free a file takes the disk as
 // long as to sync one, so nobody is made to wait for it.
 func (l *Ledger) free() {
 	for i := range l.held {
@@ -120,7 +139,9 @@ func (l *Ledger) free() {
 // what was replaced.
 func (w *writing) finish(old string, next, found []byte) error {
 	was := w.disk
-	w.l.held = append(w.l.held, was)
+	if w.l.held = append(w.l.held, was); len(w.l.held) > heldFiles {
+		w.l.free()
+	}
 	w.disk = durable.File{Bytes: next}
 	if old != "" {
 		w.stale = append(w.stale, old)

@@ -21,6 +21,11 @@ func memoryServer(t testing.TB, home string) *server.MCPServer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := store.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	snapshot := func(ctx context.Context) (memstore.Snapshot, error) {
 		return store.SessionSnapshot(ctx, Session(ctx))
 	}
