@@ -80,4 +80,3 @@ func parseOp(a *wire.Arguments) memstore.Op {
 		Scope:      memstore.Scope(a.Word("scope")),
 	}
 }
-

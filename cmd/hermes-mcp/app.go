@@ -48,7 +48,7 @@ type app struct {
 	profiles map[string]*app // other homes that this run serves
 
 	storesLock sync.Mutex
-	stores     map[[2]string]*memstore.Store // by user and project
+	opened     map[[2]string]*memstore.Store // by user and project
 }
 
 // bind declares the flags that every command has.
@@ -163,7 +163,7 @@ func (a *app) close() {
 func (a *app) closeStores() {
 	a.storesLock.Lock()
 	defer a.storesLock.Unlock()
-	for _, store := range a.stores {
+	for _, store := range a.opened {
 		if err := store.Close(context.Background()); err != nil { // also when the run was told to stop
 			fmt.Fprintln(a.err, "hermes-mcp:", err)
 			a.log.Error().Err(err).Msg("close memory")

@@ -36,7 +36,7 @@ func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Stor
 	}
 	a.storesLock.Lock()
 	defer a.storesLock.Unlock()
-	if store := a.stores[key]; store != nil {
+	if store := a.opened[key]; store != nil {
 		return store, nil
 	}
 	store, err := memstore.Open(a.home.Path)
@@ -46,8 +46,8 @@ func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Stor
 	store.User, store.Project = key[0], key[1]
 	store.MemoryLimit, store.UserLimit, store.ProjectLimit = a.config.MemoryLimit, a.config.UserLimit, a.config.ProjectLimit
 	store.MemoryScan, store.UserScan, store.ProjectScan = memstore.Scanning(a.config.MemoryScan), memstore.Scanning(a.config.UserScan), memstore.Scanning(a.config.ProjectScan)
-	if a.stores == nil {
-		a.stores = map[[2]string]*memstore.Store{}
+	if a.opened == nil {
+		a.opened = map[[2]string]*memstore.Store{}
 	}
 	store.Written = func(ctx context.Context, by memstore.Caller, t memstore.Target, r memstore.Result) {
 		told, err := a.external.Mirror(ctx, user, by, t, r)
@@ -58,7 +58,7 @@ func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Stor
 			a.log.Error().Err(err).Str("edit", r.EditID).Msg("the provider is not told of an edit")
 		}
 	}
-	a.stores[key] = store
+	a.opened[key] = store
 	return store, nil
 }
 
