@@ -5,6 +5,7 @@
 //	hermes-bench queries --dir DIR [--table FILE]
 //	hermes-bench speed   --messages N [--home DIR]
 //	hermes-bench ingest  --dir DIR | --generate 2GB|files=50000 [--profile FILE]
+//	hermes-bench soak    [--messages N] [--rate N] [--length 20s]
 //	hermes-bench memory  [--writes N]
 //	hermes-bench clients [--clients 50] [--calls 200] [--drop 10] [--messages N]
 //	hermes-bench scanner --attack FILE ... --benign FILE ...
@@ -51,7 +52,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return r.table(stdout)
 	}
-	root.AddCommand(recallCommand(show), queriesCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show), clientsCommand(show, stderr), scannerCommand(show), conflictsCommand(show))
+	root.AddCommand(recallCommand(show), queriesCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show),
+		soakCommand(show, stderr), clientsCommand(show, stderr), scannerCommand(show), conflictsCommand(show))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -78,7 +78,7 @@ func Open(ctx context.Context, path string, schema Schema) (*DB, error) {
 		return nil, err
 	}
 	var err error
-	if db.pool, err = sql.Open("sqlite", dsn(path, "_pragma=busy_timeout(100)", "_pragma=cache_size(-16000)",
+	if db.pool, err = sql.Open("sqlite", dsn(path, "_pragma=busy_timeout(1)", "_pragma=cache_size(-16000)",
 		"_pragma=wal_autocheckpoint(16000)", "_pragma=temp_store(memory)")); err != nil {
 		return nil, err
 	}

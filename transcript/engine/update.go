@@ -39,7 +39,7 @@ func (db *DB) Update(ctx context.Context, durable bool, fn func(*Tx) error) erro
 			return err
 		}
 		ctx := context.WithoutCancel(ctx)
-		if _, err := db.write.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if err := db.begin(ctx); err != nil {
 			return err
 		}
 		err := fn(&Tx{Ctx: ctx, db: db})
@@ -53,6 +53,26 @@ func (db *DB) Update(ctx context.Context, durable bool, fn func(*Tx) error) erro
 		}
 		return err
 	}))
+}
+
+const (
+	// eager is how long a writer asks again and again for the write lock, so
+	// often that it does not miss a gap between two transactions of a bulk load.
+	eager      = 300 * time.Millisecond
+	eagerEvery = 2 * time.Millisecond
+	// Gap is what a bulk load leaves between two transactions to other
+	// processes.
+	Gap = 2 * eagerEvery
+)
+
+// begin takes the write lock. SQLite's own waiting sleeps too long to see a gap.
+func (db *DB) begin(ctx context.Context) error {
+	for start := time.Now(); ; time.Sleep(eagerEvery) {
+		_, err := db.write.ExecContext(ctx, "BEGIN IMMEDIATE")
+		if !isBusy(err) || time.Since(start) > eager {
+			return err
+		}
+	}
 }
 
 // A Tx is one write transaction on the writer's connection.

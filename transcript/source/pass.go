@@ -12,8 +12,8 @@ import (
 
 // How often a reader says how far it is: whichever comes first.
 const (
-	markBytes    = 4 << 20
-	markMessages = 2000
+	markBytes    = 1 << 20
+	markMessages = 500
 )
 
 // A pass is one read of one JSONL file.

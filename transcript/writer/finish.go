@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
@@ -38,12 +39,8 @@ func (s *store) finish() error {
 			return err
 		}
 	}
-	for _, w := range slices.Sorted(maps.Keys(s.df)) {
-		if n := s.df[w]; n != 0 {
-			if err := s.Exec("INSERT INTO term (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df + excluded.df", w, n); err != nil {
-				return err
-			}
-		}
+	if err := s.countTerms(); err != nil {
+		return err
 	}
 	for _, b := range s.blocks {
 		if err := s.writeBlock(b); err != nil {
@@ -51,6 +48,24 @@ func (s *store) finish() error {
 		}
 	}
 	return s.Exec("UPDATE counter SET value = ? WHERE name = 'rev'", s.rev)
+}
+
+// countTerms adds up the document frequencies, in one statement: there are many
+// words. They are letters only, so that they need no escapes.
+func (s *store) countTerms() error {
+	counts := []byte{'{'}
+	for _, w := range slices.Sorted(maps.Keys(s.df)) {
+		if n := s.df[w]; n != 0 {
+			counts = append(append(append(counts, '"'), w...), '"', ':')
+			counts = append(strconv.AppendInt(counts, n, 10), ',')
+		}
+	}
+	if len(counts) == 1 {
+		return nil
+	}
+	counts[len(counts)-1] = '}'
+	return s.Exec(`INSERT INTO term (term, df) SELECT key, value FROM json_each(?) WHERE true
+		ON CONFLICT (term) DO UPDATE SET df = df + excluded.df`, string(counts))
 }
 
 // link joins the lineages of r, its parent, and its children that came before

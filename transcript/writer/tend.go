@@ -11,8 +11,8 @@ const (
 	mergePages = 200             // one step of merging; the longest that a writer waits for it
 	quietSteps = 4               // after a small ingest
 	mergeTime  = 2 * time.Second // after a large one
-	mergeEvery = 1               // batches
-	walPages   = 4000            // checkpoint when the WAL is longer
+	mergeEvery = 8               // loads of a large one
+	mergeSteps = 24              // after so many loads, at most
 )
 
 // Tend does the upkeep that no write does on the way: it merges pieces of the
@@ -36,16 +36,19 @@ func (w *Writer) Tend(ctx context.Context, thorough bool) error {
 	return w.sqlite.Checkpoint(ctx, "TRUNCATE")
 }
 
-// tendBetween is the upkeep between the batches of a long ingest.
-func (w *Writer) tendBetween(ctx context.Context, batches int) error {
-	if batches%8 != 0 {
+// tendBetween is the upkeep between the loads of a long ingest. It leaves gaps
+// for others who write.
+func (w *Writer) tendBetween(ctx context.Context, loads int) error {
+	time.Sleep(engine.Gap)
+	if loads%mergeEvery != 0 {
 		return nil
 	}
-	for range 8 {
-		more, err := w.mergeIndex(ctx, 4*mergePages)
+	for range mergeSteps {
+		more, err := w.mergeIndex(ctx, mergePages)
 		if err != nil || !more {
 			return err
 		}
+		time.Sleep(engine.Gap)
 	}
 	return w.sqlite.Checkpoint(ctx, "PASSIVE")
 }
