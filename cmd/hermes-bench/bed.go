@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -26,7 +27,14 @@ type bed struct {
 	db     *transcript.DB
 	store  *memstore.Store
 	server *mcpserver.MCPServer
-	client *wire.Session // the one client that asks
+	client *wire.Session         // the one client that asks
+	bug    atomic.Pointer[error] // the last that a handler had
+}
+
+// noteBug keeps what a client is not told.
+func (b *bed) noteBug(where string, err error) {
+	err = fmt.Errorf("%s: %w", where, err)
+	b.bug.Store(&err)
 }
 
 // newBed makes a bed in home, or in a temporary folder when home is "".
@@ -53,7 +61,7 @@ func newBed(ctx context.Context, home string) (_ *bed, err error) {
 	if err != nil {
 		return nil, closing(b, err)
 	}
-	b.server = serve.New(serve.Parts{Name: "hermes-bench", Version: "0", Tools: []mcpserver.ServerTool{
+	b.server = serve.New(serve.Parts{Name: "hermes-bench", Version: "0", Bug: b.noteBug, Tools: []mcpserver.ServerTool{
 		tools.Memory(b.store, tools.MemoryOptions{
 			Caller:   func(context.Context) memstore.Caller { return memstore.Caller{Origin: "bench"} },
 			Snapshot: func(context.Context) (memstore.Snapshot, error) { return began, nil },
@@ -96,6 +104,9 @@ func (b *bed) call(ctx context.Context, tool string, args map[string]any, out an
 	}
 	answer, err := b.answer(ctx, request)
 	if err != nil {
+		if bug := b.bug.Load(); bug != nil {
+			err = errors.Join(err, *bug)
+		}
 		return err
 	}
 	return understand(tool, answer, out)

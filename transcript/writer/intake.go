@@ -16,7 +16,7 @@ import (
 
 const (
 	preparers     = 2       // drafts prepared at once
-	batchMessages = 500 // a transaction takes this many
+	batchMessages = 500     // a transaction takes this many
 	batchBytes    = 2 << 20 // or this much text, whichever is first
 	hardBytes     = 8 * batchBytes
 	maxProblems   = 20 // kept for one file
