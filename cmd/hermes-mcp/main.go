@@ -135,7 +135,7 @@ func (a *app) root() *cobra.Command {
 	}
 	others := []*cobra.Command{
 		a.uninstallCommand(), a.printConfigCommand(), a.sessionsCommand(), a.showCommand(),
-		a.hookCommand(), a.workCommand(), a.reviewCommand(), a.callCommand(), a.archiveCommand(), a.statusCommand(), a.versionCommand(),
+		a.hookCommand(), a.workCommand(), a.reviewCommand(), a.providerCommand(), a.callCommand(), a.archiveCommand(), a.statusCommand(), a.versionCommand(),
 	}
 	for _, c := range others {
 		c.GroupID = rest

@@ -11,6 +11,10 @@
 // to the log. It must end when its standard input does. It and all that it
 // started are killed when an answer is late, or is no answer.
 //
+// Several processes may run it at once, a server and a hook for example. What is
+// delivered comes to one of them at a time, so a program reads what it keeps anew
+// before it writes it.
+//
 // # Requests
 //
 // Each has a number, an op and what the op needs:

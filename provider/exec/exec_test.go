@@ -184,12 +184,27 @@ func play(t *testing.T, role string, env ...string) *Provider {
 	return p
 }
 
-func example(t *testing.T, interpreter, file, data string) *Provider {
+// example is a program as README shows it.
+func example(t *testing.T, readme, interpreter, file, data string) *Provider {
 	t.Helper()
 	if _, err := osexec.LookPath(interpreter); err != nil {
 		t.Skipf("no %s on this machine", interpreter)
 	}
-	p, err := New([]string{interpreter, filepath.Join("testdata", "examples", file), filepath.Join(t.TempDir(), data)})
+	text, err := os.ReadFile(filepath.Join("..", "..", readme))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, begun := strings.Cut(string(text), "<!-- example "+file+" -->\n```")
+	shown, _, ended := strings.Cut(shown, "\n```\n")
+	_, program, named := strings.Cut(shown, "\n")
+	if !begun || !ended || !named {
+		t.Fatalf("%s shows no %s", readme, file)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(program+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New([]string{interpreter, filepath.Join(dir, file), filepath.Join(dir, data)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,10 +215,12 @@ var session = provider.Session{ID: "test:1"}
 
 func TestExamplesConform(t *testing.T) {
 	t.Run("shell", func(t *testing.T) {
-		conformance.Run(t, func(t *testing.T) provider.Provider { return example(t, "sh", "notes.sh", "notes.txt") })
+		conformance.Run(t, func(t *testing.T) provider.Provider { return example(t, "README.md", "sh", "notes.sh", "notes.txt") })
 	})
 	t.Run("python", func(t *testing.T) {
-		conformance.Run(t, func(t *testing.T) provider.Provider { return example(t, "python3", "facts.py", "facts.json") })
+		conformance.Run(t, func(t *testing.T) provider.Provider {
+			return example(t, "README.md", "python3", "facts.py", "facts.json")
+		})
 	})
 	t.Run("one that has everything", func(t *testing.T) {
 		conformance.Run(t, func(t *testing.T) provider.Provider { return play(t, "has everything") })
@@ -211,9 +228,12 @@ func TestExamplesConform(t *testing.T) {
 }
 
 func TestExamplesRemember(t *testing.T) {
-	for _, e := range [][3]string{{"sh", "notes.sh", "n.txt"}, {"python3", "facts.py", "f.json"}} {
-		t.Run(e[1], func(t *testing.T) {
-			p := example(t, e[0], e[1], e[2])
+	for _, e := range [][4]string{
+		{"README.md", "sh", "notes.sh", "n.txt"}, {"README.md", "python3", "facts.py", "f.json"},
+		{"README.zh-CN.md", "sh", "notes.sh", "n.txt"}, {"README.zh-CN.md", "python3", "facts.py", "f.json"},
+	} {
+		t.Run(e[0]+" "+e[2], func(t *testing.T) {
+			p := example(t, e[0], e[1], e[2], e[3])
 			g, err := provider.Open(p, t.TempDir())
 			if err != nil {
 				t.Fatal(err)

@@ -52,7 +52,3 @@ func (h Health) Lines() []string {
 }
 
 func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
-
-// originPull marks, in the journal, what was taken over from the provider,
-// which knows it already.
-const originPull = "provider"
