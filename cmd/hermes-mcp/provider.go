@@ -144,10 +144,16 @@ func (p *providerRun) setup(set settings.Provider) error {
 	if len(set.Exec.Command) > 0 {
 		what += ", and it runs " + strings.Join(set.Exec.Command, " ")
 	}
-	p.tell(out, what, !p.yes)
+	switch {
+	case !out.Changed:
+		fmt.Fprintf(p.out, "%s: unchanged\n", out.Path)
+	case !p.yes:
+		fmt.Fprintf(p.out, "%s: would be changed: %s\nnothing is changed yet; --yes does it\n", out.Path, what)
+	default:
+		fmt.Fprintf(p.out, "%s: %s\n", out.Path, what)
+	}
 	switch {
 	case !p.yes:
-		fmt.Fprintln(p.out, "nothing is changed yet; --yes does it")
 	case set.Name != "none":
 		fmt.Fprintln(p.out, "now: hermes-mcp provider test, then start your agent anew; provider push tells it what is remembered already")
 	}

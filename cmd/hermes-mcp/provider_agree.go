@@ -39,8 +39,8 @@ func (p *providerRun) compare(ctx context.Context) (*memstore.Store, reconcile.D
 	return store, d, unsupported(err)
 }
 
-// mostShown is how many lines of a kind are printed for a person.
-const mostShown = 20
+// mostListed is how many lines of a kind are printed for a person.
+const mostListed = 20
 
 func (p *providerRun) show(title string, lines []string) {
 	if len(lines) == 0 {
@@ -48,7 +48,7 @@ func (p *providerRun) show(title string, lines []string) {
 	}
 	fmt.Fprintf(p.out, "%s: %d\n", title, len(lines))
 	for i, text := range lines {
-		if i == mostShown {
+		if i == mostListed {
 			fmt.Fprintf(p.out, "  … and %d more (--json shows all)\n", len(lines)-i)
 			break
 		}
