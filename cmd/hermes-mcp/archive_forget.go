@@ -172,26 +172,25 @@ func (a *app) erasure(db *transcript.DB) erasure.Erasure {
 }
 
 // stores lists the curated memories of everybody and of every project here.
-func (a *app) stores(ctx context.Context) ([]*memstore.Store, error) {
-	home, err := a.openStoreOf(ctx, "", "")
+func (a *app) stores(context.Context) ([]*memstore.Store, error) {
+	home, err := a.storeOf("", "")
 	if err != nil {
 		return nil, err
 	}
 	all := []*memstore.Store{home}
-	for folder, put := range map[string]func(s *memstore.Store, name string){
-		"users":    func(s *memstore.Store, name string) { s.User = name },
-		"projects": func(s *memstore.Store, name string) { s.Project = name },
+	for folder, of := range map[string]func(name string) (*memstore.Store, error){
+		"users":    func(name string) (*memstore.Store, error) { return a.storeOf(name, "") },
+		"projects": func(name string) (*memstore.Store, error) { return a.storeOf("", name) },
 	} {
 		entries, err := os.ReadDir(a.home.MCP(folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		for _, entry := range entries {
-			s, err := a.openStoreOf(ctx, "", "")
+			s, err := of(entry.Name())
 			if err != nil {
 				return nil, err
 			}
-			put(s, entry.Name())
 			all = append(all, s)
 		}
 	}

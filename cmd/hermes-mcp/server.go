@@ -27,13 +27,19 @@ func (a *app) openStore(ctx context.Context, dir string) (*memstore.Store, error
 	return a.openStoreOf(ctx, a.user, dir)
 }
 
-// openStoreOf is openStore for a user of one's own choice. Who asks twice gets
-// the same store, which close closes.
+// openStoreOf is openStore for a user of one's own choice.
 func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Store, error) {
-	key := [2]string{user}
+	project := ""
 	if p, err := a.project(ctx, dir); err == nil {
-		key[1] = p.Key
+		project = p.Key
 	}
+	return a.storeOf(user, project)
+}
+
+// storeOf is the store of a user and the key of a project. Who asks twice gets
+// the same one, which close closes.
+func (a *app) storeOf(user, project string) (*memstore.Store, error) {
+	key := [2]string{user, project}
 	a.storesLock.Lock()
 	defer a.storesLock.Unlock()
 	if store := a.opened[key]; store != nil {
@@ -43,7 +49,7 @@ func (a *app) openStoreOf(ctx context.Context, user, dir string) (*memstore.Stor
 	if err != nil {
 		return nil, err
 	}
-	store.User, store.Project = key[0], key[1]
+	store.User, store.Project = user, project
 	store.MemoryLimit, store.UserLimit, store.ProjectLimit = a.config.MemoryLimit, a.config.UserLimit, a.config.ProjectLimit
 	store.MemoryScan, store.UserScan, store.ProjectScan = memstore.Scanning(a.config.MemoryScan), memstore.Scanning(a.config.UserScan), memstore.Scanning(a.config.ProjectScan)
 	if a.opened == nil {
