@@ -145,7 +145,7 @@ func recalled(ctx context.Context, db *transcript.DB, topic string) (string, err
 		for _, h := range ans.Hits {
 			list(h.Session)
 			for _, m := range h.Matches[:min(2, len(h.Matches))] {
-				whole, _, _, err := db.Messages(ctx, h.Session.ID, transcript.Window{Around: m.MessageID})
+				whole, _, _, err := db.Messages(ctx, h.Holder.ID, transcript.Window{Around: m.MessageID})
 				if err != nil {
 					return "", fmt.Errorf("load a match: %w", err)
 				}

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/date"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
@@ -47,11 +46,14 @@ type Match struct {
 	Score     float64
 }
 
-// A Hit is one lineage, credited to the session that holds the best match.
+// A Hit is one lineage, credited to the session that holds the best match, and
+// where that is a subagent, to the session that it worked for.
 type Hit struct {
 	Session Session
+	Holder  Session // holds the matches: Session, or a subagent of it
 	Score   float64
-	Matches []Match // best first, at most 5; empty for a title match
+	Matches []Match // best first, at most 5; empty for a title match, or one by time
+	ByTime  bool    // is there for its time alone: the query names nothing else
 }
 
 // An Answer is what Search found.
@@ -66,6 +68,9 @@ const (
 	// relevant is the share of the best score that a session must have to be
 	// listed by time instead of by rank.
 	relevant = 0.4
+	// againFactor is what a session's score is taken by for every better one
+	// that began with the same words, as runs of one schedule do.
+	againFactor = 0.8
 )
 
 // Search finds sessions. It never fails because of the query's text.
@@ -80,18 +85,25 @@ func (db *DB) Search(ctx context.Context, q Query) (Answer, error) {
 func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	parsed := analysis.Parse(q.Text)
 	db.applyFields(&q, &parsed)
-	found, err := db.index.Search(ctx, parsed, db.filter(q))
+	times := date.Find(parsed.Raw, db.now())
+	answer, err := db.ofTime(ctx, q, parsed.Raw, times)
+	if err != nil || len(answer.Hits) > 0 {
+		return answer, err
+	}
+	found, err := db.index.Search(ctx, parsed, times, db.filter(q))
 	if err != nil {
 		return Answer{}, err
 	}
 	lineages := fold(found.Sessions)
 	if q.Sort != ByRank {
 		lineages = byTime(lineages, q.Sort)
+	} else {
+		spread(lineages)
 	}
 	limit := limitOf(q)
-	answer := Answer{More: max(0, len(lineages)-limit), Note: noteOf(found)}
+	answer = Answer{More: max(0, len(lineages)-limit), Note: noteOf(found, parsed, times)}
 	for _, s := range lineages[:min(limit, len(lineages))] {
-		h, err := db.hydrate(ctx, s)
+		h, err := db.hydrate(ctx, s, q.Exclude)
 		if errors.Is(err, ErrNotFound) {
 			continue // forgotten since it was found
 		}
@@ -127,21 +139,6 @@ func (db *DB) filter(q Query) index.Filter {
 	return f
 }
 
-// noteOf says what the reader of an answer must know.
-func noteOf(f index.Found) string {
-	var notes []string
-	if len(f.Similar) > 0 {
-		notes = append(notes, "nothing holds "+strings.Join(f.Similar, ", ")+"; words spelled alike were searched instead")
-	}
-	if f.Partial && len(f.Sessions) > 0 {
-		notes = append(notes, "nothing matches all that was asked for; these match a part of it")
-	}
-	if f.Recent {
-		notes = append(notes, "the words are too common to look at every message; titles, first prompts and the newest messages decide")
-	}
-	return strings.Join(notes, ". ")
-}
-
 // fold keeps the best session of each lineage, in order.
 func fold(found []index.Session) []index.Session {
 	seen := make(map[int64]bool, len(found))
@@ -170,8 +167,43 @@ func byTime(found []index.Session, order Sort) []index.Session {
 	return kept
 }
 
+// spread lowers sessions that began as a better one did, so that one task that
+// was run every day does not fill the answer.
+func spread(found []index.Session) {
+	seen := make(map[uint64]float64)
+	for i := range found {
+		if k := found[i].Opening; k != 0 {
+			if seen[k] == 0 {
+				seen[k] = 1
+			}
+			found[i].Score *= seen[k]
+			seen[k] *= againFactor
+		}
+	}
+	slices.SortStableFunc(found, func(a, b index.Session) int { return cmp.Compare(b.Score, a.Score) })
+}
+
+// credit returns the session that a subagent worked for; of any other, itself.
+// A session that is live in the caller's context is not named.
+func (db *DB) credit(ctx context.Context, s Session, live []string) (Session, error) {
+	for range maxNesting {
+		if s.Relation != Subagent && s.Relation != Delegate || s.ParentID == "" || slices.Contains(live, s.ParentID) {
+			break
+		}
+		parents, err := db.sessions(ctx, "WHERE name = ?", s.ParentID)
+		if err != nil || len(parents) == 0 {
+			return s, err
+		}
+		s = parents[0]
+	}
+	return s, nil
+}
+
+// maxNesting is how deep subagents may stand below the session that counts.
+const maxNesting = 8
+
 // hydrate reads what is returned of a session.
-func (db *DB) hydrate(ctx context.Context, s index.Session) (Hit, error) {
+func (db *DB) hydrate(ctx context.Context, s index.Session, live []string) (Hit, error) {
 	found, err := db.sessions(ctx, "WHERE id = ?", s.ID)
 	if err != nil {
 		return Hit{}, err
@@ -179,7 +211,10 @@ func (db *DB) hydrate(ctx context.Context, s index.Session) (Hit, error) {
 	if len(found) == 0 {
 		return Hit{}, fmt.Errorf("session %d: %w", s.ID, ErrNotFound)
 	}
-	h := Hit{Session: found[0], Score: s.Score}
+	h := Hit{Holder: found[0], Score: s.Score}
+	if h.Session, err = db.credit(ctx, found[0], live); err != nil {
+		return Hit{}, err
+	}
 	ids := make([]int64, len(s.Matches))
 	for i, m := range s.Matches {
 		ids[i] = m.Message
@@ -211,24 +246,6 @@ func (db *DB) indexTexts(ctx context.Context, ids []int64) ([]string, error) {
 	return out, nil
 }
 
-// Recent returns the sessions last active, newest first, filtered by q
-// (Text unused), lineages folded, with Preview set.
-func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
-	ids, err := db.index.Recent(ctx, db.filter(q), limitOf(q))
-	if err != nil {
-		return nil, fmt.Errorf("recent sessions: %w", db.explain(err))
-	}
-	var out []Session
-	for _, id := range ids {
-		found, err := db.sessions(ctx, "WHERE id = ?", id)
-		if err != nil {
-			return nil, fmt.Errorf("recent sessions: %w", err)
-		}
-		out = append(out, found...)
-	}
-	return out, nil
-}
-
 // applyFields moves the filters of the query's text to where the query has
 // fields for them. What a filter's value does not make sense as, is words.
 func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
@@ -241,7 +258,7 @@ func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
 		case "project":
 			q.Project = f.Value
 		case "since", "until":
-			t, ok := ParseTime(f.Value, db.now())
+			t, ok := date.Parse(f.Value, db.now(), f.Field == "until")
 			if !ok {
 				continue
 			}
@@ -254,23 +271,4 @@ func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
 			parsed.Require(f.Value)
 		}
 	}
-}
-
-// ParseTime understands a point in time as a person writes it: a date, RFC 3339,
-// or an age such as 90m, 12h, 7d, 2w, seen from now.
-func ParseTime(text string, now time.Time) (time.Time, bool) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", time.DateOnly, "2006/01/02", "2006-01"} {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return t, true
-		}
-	}
-	if len(text) < 2 {
-		return time.Time{}, false
-	}
-	n, err := strconv.Atoi(text[:len(text)-1])
-	unit, ok := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]
-	if err != nil || !ok || n < 0 || n > 100000 {
-		return time.Time{}, false
-	}
-	return now.Add(-time.Duration(n) * unit), true
 }

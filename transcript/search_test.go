@@ -356,19 +356,3 @@ func TestPlansOfTheStatementsOfASearch(t *testing.T) {
 		}
 	}
 }
-
-func TestTimesAreUnderstoodAsPeopleWriteThem(t *testing.T) {
-	for text, want := range map[string]time.Time{
-		"2026-05-01": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), "7d": day.AddDate(0, 0, -7), "12h": day.Add(-12 * time.Hour),
-		"2w": day.AddDate(0, 0, -14), "2026-05": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), "2026-05-01T10:00:00Z": time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),
-	} {
-		if got, ok := ParseTime(text, day); !ok || !got.Equal(want) {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-	for _, text := range []string{"", "d", "7", "7x", "-7d", "99999999999d", "yesterday"} {
-		if got, ok := ParseTime(text, day); ok {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}

@@ -143,7 +143,8 @@ func (b *bed) archived(ctx context.Context, want []string) []string {
 	return known
 }
 
-// same tells whether the found session is the wanted one or a subagent of it.
+// same tells whether the found session is the wanted one, a subagent of it, or
+// the one that it was a subagent of.
 func (b *bed) same(ctx context.Context, found, want string) bool {
 	if found == want {
 		return true
@@ -155,7 +156,11 @@ func (b *bed) same(ctx context.Context, found, want string) bool {
 	if _, path, byPath := strings.Cut(want, ":@"); byPath {
 		return strings.HasSuffix(filepath.ToSlash(s.SourcePath), path)
 	}
-	return s.Relation == transcript.Subagent && s.ParentID == want
+	if s.Relation == transcript.Subagent && s.ParentID == want {
+		return true
+	}
+	w, err := b.db.Session(ctx, want)
+	return err == nil && w.Relation == transcript.Subagent && w.ParentID == s.ID
 }
 
 func first(ids []string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,8 +70,8 @@ func (l *lookup) filters(c *cobra.Command) {
 	l.text(c, "limit", "sessions to return, 1 to 10")
 	l.text(c, "source", "only these sources, separated by commas")
 	l.text(c, "project", "only this project: a path, a name, or current")
-	l.text(c, "since", "only after: a date, or 7d")
-	l.text(c, "until", "only before: a date, or 7d")
+	l.text(c, "since", "only after: 2026-01-31, yesterday, or an age such as 12h, 7d, 2w")
+	l.text(c, "until", "only before, as since; a day is included")
 }
 
 // argNames are the flags whose argument of the tool has another name.
@@ -156,12 +157,14 @@ func (l *lookup) show(ctx context.Context) error {
 
 // An envelope is what of the tool's result is shown to a person.
 type envelope struct {
-	Error   string `json:"error"`
-	Code    string `json:"code"`
-	Mode    string `json:"mode"`
-	Pending string `json:"pending"`
-	Note    string `json:"note"`
-	Results []struct {
+	Error    string          `json:"error"`
+	Code     string          `json:"code"`
+	Mode     string          `json:"mode"`
+	Pending  string          `json:"pending"`
+	Note     string          `json:"note"`
+	Adjusted []string        `json:"adjusted"`
+	Next     json.RawMessage `json:"next"`
+	Results  []struct {
 		SessionID  string `json:"session_id"`
 		Title      string `json:"title"`
 		Project    string `json:"project"`
@@ -171,6 +174,9 @@ type envelope struct {
 		Snippet    string `json:"snippet"`
 		Flagged    string `json:"flagged"`
 		MessageID  any    `json:"match_message_id"`
+		MatchedIn  struct {
+			SessionID string `json:"session_id"`
+		} `json:"matched_in"`
 	} `json:"results"`
 	Messages []struct {
 		ID      any    `json:"id"`
@@ -189,6 +195,9 @@ func (l *lookup) print(found envelope) {
 	}
 	if note := strings.TrimSpace(strings.TrimPrefix(found.Note, sessions.History)); note != "" {
 		fmt.Fprintln(l.err, note)
+	}
+	for _, a := range found.Adjusted {
+		fmt.Fprintln(l.err, a)
 	}
 	for _, r := range found.Results {
 		when := r.When
@@ -210,7 +219,7 @@ func (l *lookup) print(found envelope) {
 			fmt.Fprintf(l.out, "  flagged: %s\n", r.Flagged)
 		}
 		if r.MessageID != nil {
-			fmt.Fprintf(l.out, "  hermes-mcp show %s %v\n", r.SessionID, r.MessageID)
+			fmt.Fprintf(l.out, "  hermes-mcp show %s %v\n", cmp.Or(r.MatchedIn.SessionID, r.SessionID), r.MessageID)
 		}
 	}
 	for _, m := range found.Messages {
@@ -222,6 +231,9 @@ func (l *lookup) print(found envelope) {
 	}
 	if found.Before+found.After > 0 {
 		fmt.Fprintf(l.out, "%d messages before, %d after\n", found.Before, found.After)
+	}
+	if len(found.Next) > 0 {
+		fmt.Fprintf(l.err, "there is more: hermes-mcp call session_search '%s'\n", strings.ReplaceAll(string(found.Next), "'", `'\''`))
 	}
 	if len(found.Results)+len(found.Messages) == 0 {
 		fmt.Fprintln(l.out, "nothing found")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/date"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
@@ -179,9 +180,9 @@ func (k *ask) filters(ctx context.Context, a *wire.Arguments, o Options, now tim
 	keep("project", strings.TrimSpace(a.Text("project")))
 	for name, at := range map[string]*time.Time{"since": &k.find.Since, "until": &k.find.Until} {
 		s := strings.TrimSpace(a.Text(name))
-		t, err := parseTime(s, now, name == "until")
-		if err != nil {
-			a.Refuse("%s must be a date (2026-01-31) or an age (7d, 12h, 2w), not %q", name, plain.Clip(s, 40))
+		t, ok := date.Parse(s, now, name == "until")
+		if !ok && s != "" {
+			a.Refuse("%s must be %s, not %q", name, date.Forms, plain.Clip(s, 40))
 		}
 		*at = t
 		keep(name, s)
@@ -216,50 +217,4 @@ func (k *ask) project(ctx context.Context, a *wire.Arguments, o Options) string 
 	default:
 		return p
 	}
-}
-
-// parseTime reads a date, a time or an age before now. A date as an end means
-// the end of that day. "" is the zero time.
-func parseTime(s string, now time.Time, end bool) (time.Time, error) {
-	switch strings.ToLower(s) {
-	case "":
-		return time.Time{}, nil
-	case "now":
-		return now, nil
-	case "today":
-		s = now.Format(time.DateOnly)
-	case "yesterday":
-		s = now.AddDate(0, 0, -1).Format(time.DateOnly)
-	}
-	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
-		if end {
-			t = t.AddDate(0, 0, 1).Add(-time.Nanosecond)
-		}
-		return t, nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n > 100_000 {
-		return time.Time{}, fmt.Errorf("no date or age: %q", s)
-	}
-	switch strings.ToLower(strings.TrimSpace(s[len(digits):])) {
-	case "m", "min", "minutes":
-		return now.Add(-time.Duration(n) * time.Minute), nil
-	case "h", "hour", "hours":
-		return now.Add(-time.Duration(n) * time.Hour), nil
-	case "d", "day", "days":
-		return now.AddDate(0, 0, -n), nil
-	case "w", "week", "weeks":
-		return now.AddDate(0, 0, -7*n), nil
-	case "mo", "month", "months":
-		return now.AddDate(0, -n, 0), nil
-	case "y", "year", "years":
-		return now.AddDate(-n, 0, 0), nil
-	}
-	return time.Time{}, fmt.Errorf("no unit of time: %q", s)
 }

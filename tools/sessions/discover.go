@@ -28,6 +28,9 @@ type hit struct {
 	MatchedRole string `json:"matched_role,omitempty"`
 	MatchID     string `json:"match_message_id,omitempty"`
 	Snippet     string `json:"snippet,omitempty"`
+	// MatchedIn is the subagent whose messages matched, when the result is the
+	// session that it worked for.
+	MatchedIn *holder `json:"matched_in,omitempty"`
 	// Summary stands beside the evidence, never in its place.
 	Summary *summarizer.Summary `json:"summary,omitempty"`
 	evidence
@@ -42,9 +45,18 @@ const (
 	shownWhole  = "full"
 	shownAnchor = "anchor"
 	shownIndex  = "index"
-	// titleMatch is the matched_role of a session found by its title.
+	// titleMatch is the matched_role of a session found by its title, timeMatch
+	// that of one which is there for its time alone.
 	titleMatch = "session_title"
+	timeMatch  = "session_time"
 )
+
+// A holder is a subagent's session.
+type holder struct {
+	SessionID string              `json:"session_id"`
+	Title     string              `json:"title,omitempty"`
+	Relation  transcript.Relation `json:"relation"`
+}
 
 // discover finds sessions.
 func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tail) (any, error) {
@@ -109,6 +121,13 @@ func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcri
 // entry is what the index says of a hit.
 func (s *search) entry(h transcript.Hit, m *material) *hit {
 	out := &hit{about: s.about(h.Session), Detail: shownIndex, MatchedRole: titleMatch}
+	if h.ByTime {
+		out.MatchedRole = timeMatch
+	}
+	if h.Holder.ID != h.Session.ID {
+		out.MatchedIn = &holder{h.Holder.ID, s.Line(h.Holder.Title, 80), h.Holder.Relation}
+		out.flag(out.MatchedIn.Title)
+	}
 	if len(h.Matches) > 0 {
 		best := h.Matches[0]
 		out.MatchedRole, out.MatchID = string(best.Role), messageID(best.MessageID)
@@ -138,9 +157,20 @@ func (f *found) slim(k ask) int {
 	return len(f.Results)
 }
 
+// holder is the id of the session that holds the messages shown.
+func (h *hit) holder() string {
+	if h.MatchedIn != nil {
+		return h.MatchedIn.SessionID
+	}
+	return h.SessionID
+}
+
 func (h *hit) slim(level int) {
 	texts := []int{snippetChars, 120, 80, 60}[level]
 	h.Snippet, h.Title = plain.Clip(h.Snippet, texts), plain.Clip(h.Title, texts)
+	if h.MatchedIn != nil {
+		h.MatchedIn.Title = plain.Clip(h.MatchedIn.Title, texts)
+	}
 	if level >= 2 {
 		h.Link, h.Model, h.LastActive = "", "", ""
 		h.Project = tailOf(h.Project, 40)
@@ -178,7 +208,7 @@ func (s *search) fill(f *found, k ask, loaded []*material) {
 	for _, h := range f.Results {
 		for _, v := range h.Messages {
 			if v.Match && v.Rest > 0 {
-				f.Next, f.Truncated = k.goOn(h.SessionID, v.ID, v.Rest), true
+				f.Next, f.Truncated = k.goOn(h.holder(), v.ID, v.Rest), true
 				return
 			}
 		}

@@ -44,7 +44,7 @@ func (m *material) anchor() *transcript.Message {
 // the whole session, unless that is long; else what surrounds the matches.
 func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, inFull, redact bool) (*material, error) {
 	m := &material{hit: h}
-	id := h.Session.ID
+	id := h.Holder.ID
 	var match int64
 	if len(h.Matches) > 0 {
 		match = h.Matches[0].MessageID
@@ -54,7 +54,7 @@ func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, in
 	case d == index && (!redact || match == 0):
 	case d == index:
 		m.msgs, m.before, m.after, err = db.Messages(ctx, id, transcript.Window{Around: match})
-	case inFull && h.Session.Messages <= wholeSession, h.Session.Messages <= 2*headLoad:
+	case inFull && h.Holder.Messages <= wholeSession, h.Holder.Messages <= 2*headLoad:
 		m.all, _, _, err = db.Messages(ctx, id, transcript.Window{})
 		m.narrow(match)
 	default:
@@ -86,7 +86,7 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 	m.all = head
 	if match == 0 {
 		m.narrow(0)
-		m.after = m.hit.Session.Messages - len(m.msgs)
+		m.after = m.hit.Holder.Messages - len(m.msgs)
 		m.tail = nil
 		return nil
 	}

@@ -463,35 +463,6 @@ func TestACutMessageCanBeReadToItsEnd(t *testing.T) {
 	}
 }
 
-func TestTimesAreDatesOrAges(t *testing.T) {
-	now := time.Date(2026, 3, 15, 10, 30, 0, 0, time.UTC)
-	for in, want := range map[string]string{
-		"":                     "0001-01-01T00:00:00Z",
-		"2026-03-01":           "2026-03-01T00:00:00Z",
-		"2026-03-01T08:00:00Z": "2026-03-01T08:00:00Z",
-		"2026-03-01 08:00":     "2026-03-01T08:00:00Z",
-		"7d":                   "2026-03-08T10:30:00Z",
-		"12h":                  "2026-03-14T22:30:00Z",
-		"2w":                   "2026-03-01T10:30:00Z",
-		"3 days":               "2026-03-12T10:30:00Z",
-		"yesterday":            "2026-03-14T00:00:00Z",
-	} {
-		if got, err := parseTime(in, now, false); err != nil || stampOf(got) != want {
-			t.Errorf("%q: %v %v, want %s", in, got, err, want)
-		}
-	}
-	if got, _ := parseTime("2026-03-01", now, true); got.Day() != 1 || got.Hour() != 23 {
-		t.Errorf("the end of a day: %v", got)
-	}
-	for _, bad := range []string{"soon", "7", "d", "-3d", "99999999999d", "7 lightyears", "2026-13-01"} {
-		if got, err := parseTime(bad, now, false); err == nil {
-			t.Errorf("%q: %v", bad, got)
-		}
-	}
-}
-
-func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 func FuzzSessionSearchArguments(f *testing.F) {
 	for _, seed := range []string{`{"query":"redis"}`, `{"session_id":"aaaa-1111","around_message_id":3,"offset":2}`, `{"limit":1e400}`, `{"offset":-1}`, `{"since":"7d","until":null}`, `[]`, `"{}"`} {
 		f.Add(seed)
@@ -502,4 +473,46 @@ func FuzzSessionSearchArguments(f *testing.F) {
 			wiretest.Call(t, tool, args)
 		}
 	})
+}
+
+// A subagent's find is told as its parent's, and what is shown of it can be
+// read on from there.
+func TestASubagentsFindIsShownAsItsParents(t *testing.T) {
+	db := open(t)
+	put(t, db, transcript.Session{ID: "codex:parent", Title: "Look after the birds", StartedAt: day},
+		said1(transcript.UserRole, "look after the birds"), said1(transcript.Assistant, "A subagent does."))
+	long := strings.Repeat("The pelican is the ninth of the birds. ", 400)
+	put(t, db, transcript.Session{ID: "codex:child", Title: "Count", ParentID: "codex:parent", Relation: transcript.Subagent, StartedAt: day},
+		said1(transcript.UserRole, "count the birds"), said1(transcript.Assistant, long))
+	tool := searcher(db, Options{})
+	for _, detail := range []string{"index", "adaptive", "full"} {
+		got, failed := wiretest.Call(t, tool, `{"query":"pelican ninth","detail":"`+detail+`"}`)
+		if failed || len(results(got)) != 1 {
+			t.Fatalf("%s: %v", detail, got)
+		}
+		h := results(got)[0]
+		in, _ := h["matched_in"].(map[string]any)
+		if h["session_id"] != "codex:parent" || h["title"] != "Look after the birds" || in["session_id"] != "codex:child" || in["relation"] != "subagent" {
+			t.Errorf("%s: %v", detail, h)
+		}
+		around, failed := wiretest.Call(t, tool, fmt.Sprintf(`{"session_id":"codex:parent","around_message_id":%q}`, h["match_message_id"]))
+		if failed || !strings.Contains(fmt.Sprint(messages(around)), "pelican") {
+			t.Errorf("%s: the match cannot be read: %v", detail, around)
+		}
+		if next, ok := got["next"].(map[string]any); ok && next["session_id"] != "codex:child" {
+			t.Errorf("%s: goes on in %v", detail, next)
+		}
+	}
+}
+
+func TestATimeAloneListsItsSessions(t *testing.T) {
+	db := open(t)
+	now := time.Now()
+	put(t, db, transcript.Session{ID: "codex:then", StartedAt: now.AddDate(0, 0, -1)}, said1(transcript.UserRole, "feed the birds"))
+	put(t, db, transcript.Session{ID: "codex:long-ago", StartedAt: now.AddDate(0, 0, -30)}, said1(transcript.UserRole, "yesterday"))
+	got, failed := wiretest.Call(t, searcher(db, Options{}), `{"query":"what did we do yesterday"}`)
+	if failed || len(results(got)) != 1 || results(got)[0]["session_id"] != "codex:then" || results(got)[0]["matched_role"] != "session_time" ||
+		!strings.Contains(got["note"].(string), "names only a time") || len(messages(results(got)[0])) == 0 {
+		t.Errorf("%v", got)
+	}
 }

@@ -54,13 +54,13 @@ func (s *search) summaries(k ask, end *tail) bool {
 func (s *search) summarize(ctx context.Context, db *transcript.DB, k ask, f *found, hits []transcript.Hit) error {
 	var all []summarizer.Found
 	for _, h := range hits {
-		one := summarizer.Found{Session: h.Session}
+		one := summarizer.Found{Session: h.Holder}
 		around := transcript.Window{After: 2 * summaryReach}
 		if len(h.Matches) > 0 {
 			around = transcript.Window{Around: h.Matches[0].MessageID, Before: summaryReach, After: summaryReach}
 		}
 		var err error
-		if one.Messages, _, _, err = db.Messages(ctx, h.Session.ID, around); err != nil {
+		if one.Messages, _, _, err = db.Messages(ctx, h.Holder.ID, around); err != nil {
 			return fmt.Errorf("load %s for a summary: %w", h.Session.ID, err)
 		}
 		for _, m := range h.Matches {

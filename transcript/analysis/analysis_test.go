@@ -3,7 +3,6 @@ package analysis
 import (
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -151,47 +150,10 @@ func FuzzParseUnderstandsEverything(f *testing.F) {
 				}
 			}
 		}
-		Dates(text)
+		Vague(text)
 		Points(text)
 		Misspellings(text)
 	})
-}
-
-func TestDatesAreRead(t *testing.T) {
-	for text, want := range map[string]Date{
-		"on 8 May 2023": {2023, time.May, 8}, "May 8th, 2023": {2023, time.May, 8}, "in May 2023": {2023, time.May, 0},
-		"the 3rd of August": {0, time.August, 3}, "during September": {0, time.September, 0}, "2023-05-08": {2023, time.May, 8},
-		"2023年5月8日": {2023, time.May, 8}, "March 2": {0, time.March, 2},
-	} {
-		got := Dates(text)
-		if len(got) != 1 || got[0] != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-	for _, text := range []string{"it may rain", "we march on", "version 2023", "12/24", "1.2.3", ""} {
-		if got := Dates(text); len(got) != 0 {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
-func TestANearDateCountsMoreThanAFarOne(t *testing.T) {
-	d := Date{2023, time.May, 8}
-	last := 2.0
-	for _, day := range []string{"2023-05-08", "2023-05-10", "2023-05-07", "2023-05-30", "2023-07-08"} {
-		at, err := time.Parse(time.DateOnly, day)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := d.Nearness(at)
-		if n >= last {
-			t.Errorf("%s: %v", day, n)
-		}
-		last = n
-	}
-	if d.Nearness(time.Time{}) != 0 || d.Nearness(time.Date(2022, 5, 8, 0, 0, 0, 0, time.UTC)) != 0 {
-		t.Error("an unknown or other year counts")
-	}
 }
 
 func TestAQuestionPointsAtASpeaker(t *testing.T) {

@@ -34,6 +34,7 @@ type Query struct {
 	Not     []Term // none may match
 	Filters []Filter
 	Parts   int    // sentences that hold terms
+	Idle    bool   // it holds only stop words, which are looked for after all
 	Raw     string // the text without its filters
 }
 
@@ -58,6 +59,7 @@ func Parse(text string) Query {
 	if len(q.Terms)+len(q.Must) == 0 {
 		p.keepStops = true
 		q = p.query()
+		q.Idle = len(q.Terms) > 0
 	}
 	if len(q.Terms)+len(q.Must) == 0 && len(q.Not) > 0 {
 		q.Terms, q.Not = q.Not, nil
@@ -231,7 +233,7 @@ func (p *parser) query() Query {
 // their sequence.
 func (p *parser) terms(dst []Term, it item, tokens []Token, at int) ([]Term, int) {
 	for i, t := range tokens {
-		if !p.keepStops && stopToken(it.text, t) {
+		if !p.keepStops && !option(it.text) && stopToken(it.text, t) {
 			continue
 		}
 		term := Term{Tokens: []string{t.Text}, Kind: t.Kind, Text: it.text[t.Start:t.End], At: at, Part: it.part}
@@ -327,6 +329,10 @@ func prefixLast(t Term, text string, tokens []Token) Term {
 	t.Prefix = true
 	return t
 }
+
+// option tells whether a word of the query is an option of a command, in which
+// every part counts: --theirs, --no-verify.
+func option(word string) bool { return len(word) > 2 && strings.HasPrefix(word, "--") }
 
 func stopToken(text string, t Token) bool {
 	return t.Kind == Word && Stop(strings.ToLower(text[t.Start:t.End]))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"hash/fnv"
 	"sync"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/rank"
@@ -31,9 +32,10 @@ type dirSession struct {
 	name            string
 	source, project string
 	user, chat      string
-	started, active int64 // Unix seconds
-	automatic       bool  // nobody sat in front of it
-	left            bool  // its content is no longer in the context of what followed
+	started, active int64   // Unix seconds
+	factor          float64 // how much it counts: less when nobody sat in front of it
+	opening         uint64  // how it began, see Session
+	left            bool    // its content is no longer in the context of what followed
 	blocks          []int64
 	tokens          int
 }
@@ -69,7 +71,7 @@ func (x *Index) refresh(ctx context.Context) error {
 func (x *Index) readSessions(ctx context.Context) (err error) {
 	d := &x.dir
 	rows, err := x.read.QueryContext(ctx, `SELECT id, root, name, source, CASE project WHEN '' THEN dir ELSE project END,
-			started / 1000, active / 1000, surface, end_reason, user, chat,
+			started / 1000, active / 1000, surface, end_reason, user, chat, preview,
 			EXISTS (SELECT 1 FROM session c WHERE c.parent = s.name AND c.parent <> '' AND c.relation IN ('compaction', 'reset'))
 		FROM session s WHERE rev > ?`, d.rev)
 	if err != nil {
@@ -78,13 +80,13 @@ func (x *Index) readSessions(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var s dirSession
-		var surface, reason string
+		var surface, reason, preview string
 		var continued bool
-		if err := rows.Scan(&s.id, &s.root, &s.name, &s.source, &s.project, &s.started, &s.active, &surface, &reason, &s.user, &s.chat, &continued); err != nil {
+		if err := rows.Scan(&s.id, &s.root, &s.name, &s.source, &s.project, &s.started, &s.active, &surface, &reason, &s.user, &s.chat, &preview, &continued); err != nil {
 			return err
 		}
 		s.source, s.project, s.user, s.chat = d.word(s.source), d.word(s.project), d.word(s.user), d.word(s.chat)
-		s.automatic = surface == "cron" || surface == "scheduled"
+		s.factor, s.opening = attention(surface), openingOf(s.project, preview)
 		s.left = continued || leftContext(reason)
 		if old := d.sessions[s.id]; old != nil { // blocks point to it
 			s.blocks, s.tokens = old.blocks, old.tokens
@@ -95,6 +97,31 @@ func (x *Index) readSessions(ctx context.Context) (err error) {
 		d.sessions[s.id] = &s
 	}
 	return rows.Err()
+}
+
+// attention tells how much the sessions of a surface count beside one that a
+// person sat in front of.
+func attention(surface string) float64 {
+	switch surface {
+	case "cron", "scheduled", "heartbeat", "webhook":
+		return scheduledFactor
+	case "sdk", "bg", "exec", "batch", "ci":
+		return unseenFactor
+	}
+	return 1
+}
+
+// leastOpening is how long a first prompt must be, in bytes, for two that are
+// the same to be the same task: "go on" is not.
+const leastOpening = 24
+
+func openingOf(project, preview string) uint64 {
+	if len(preview) < leastOpening {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(project + "\x00" + preview)) // never fails
+	return h.Sum64()
 }
 
 // leftContext tells whether a session that ended so has left the context of the

@@ -29,6 +29,7 @@ import (
 	"sync"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/date"
 )
 
 // An Index searches one archive through a pool of connections that read. The
@@ -59,6 +60,7 @@ type Session struct {
 	ID, Root int64 // rows of the table session
 	Active   int64 // Unix seconds
 	Score    float64
+	Opening  uint64  // the same for sessions that began with the same words in the same project; 0 when that says nothing
 	Matches  []Match // best first, at most MaxMatches; none when only its title matches
 }
 
@@ -78,14 +80,15 @@ type Found struct {
 	Similar []string
 }
 
-// Search finds the sessions that match q and pass f.
-func (x *Index) Search(ctx context.Context, q analysis.Query, f Filter) (Found, error) {
+// Search finds the sessions that match q and pass f. Those of the times that the
+// query names stand higher.
+func (x *Index) Search(ctx context.Context, q analysis.Query, times []date.Span, f Filter) (Found, error) {
 	if err := x.refresh(ctx); err != nil {
 		return Found{}, fmt.Errorf("read directory: %w", err)
 	}
 	x.dir.mu.RLock()
 	defer x.dir.mu.RUnlock()
-	s := &search{x: x, dir: &x.dir, filter: f.resolve(&x.dir), plan: newPlan(q, x.dir.corpus.Turns)}
+	s := &search{x: x, dir: &x.dir, filter: f.resolve(&x.dir), plan: newPlan(q, times, x.dir.corpus.Turns)}
 	if err := s.run(ctx); err != nil {
 		return Found{}, err
 	}

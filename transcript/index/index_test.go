@@ -34,7 +34,7 @@ func TestProjectsAreNamedByPathOrName(t *testing.T) {
 }
 
 func TestExpressionsReadLikeThis(t *testing.T) {
-	p := newPlan(analysis.Parse(`red blue* "deep sea" NOT fish`), 100)
+	p := newPlan(analysis.Parse(`red blue* "deep sea" NOT fish`), nil, 100)
 	var all []int
 	for i := range p.terms {
 		all = append(all, i)
@@ -52,7 +52,7 @@ func TestExpressionsReadLikeThis(t *testing.T) {
 }
 
 func TestSequencesAreFoundFromWhereTheirWordsStand(t *testing.T) {
-	p := newPlan(analysis.Parse("gateway/run.py"), 100)
+	p := newPlan(analysis.Parse("gateway/run.py"), nil, 100)
 	if len(p.terms) != 4 || len(p.terms[3].derived) != 3 || p.terms[3].phrases != nil {
 		t.Fatalf("%+v", p.terms)
 	}

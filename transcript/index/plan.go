@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/date"
 	"github.com/hermes-mcp/hermes-mcp/transcript/rank"
 )
 
@@ -15,7 +16,7 @@ type plan struct {
 	terms   []term
 	must    []int // terms that have to match
 	not     []string
-	dates   []analysis.Date
+	dates   []date.Span
 	speaker analysis.Speaker
 }
 
@@ -40,8 +41,8 @@ type part struct {
 // much for what they find: of the characters of a pair alone, and feedback.
 const smallArchive = 20000
 
-func newPlan(q analysis.Query, turns int) *plan {
-	p := &plan{query: q, dates: analysis.Dates(q.Raw), speaker: analysis.Points(q.Raw)}
+func newPlan(q analysis.Query, dates []date.Span, turns int) *plan {
+	p := &plan{query: q, dates: dates, speaker: analysis.Points(q.Raw)}
 	seen := make(map[string]int)
 	add := func(t analysis.Term) int {
 		key := phrase(t)
@@ -261,7 +262,8 @@ const (
 	toolFactor      = 0.35
 	summaryFactor   = 0.5
 	offPathFactor   = 0.5
-	automaticFactor = 0.7
+	scheduledFactor = 0.7
+	unseenFactor    = 0.85
 	pointedFactor   = 1.25
 	dateWeight      = 0.6 // of the best score
 )
@@ -279,7 +281,7 @@ func (p *plan) factor(m Slot) float64 {
 		if p.speaker == analysis.TheUser {
 			f *= pointedFactor
 		}
-	case "tool":
+	case "tool", "system":
 		f = toolFactor
 	case "summary":
 		f = summaryFactor
@@ -294,7 +296,7 @@ func (p *plan) factor(m Slot) float64 {
 func (p *plan) nearness(s *dirSession) float64 {
 	var best float64
 	for _, d := range p.dates {
-		best = max(best, d.Nearness(seconds(s.started)))
+		best = max(best, d.Nearness(seconds(s.started), seconds(s.active)))
 	}
 	return best
 }

@@ -43,9 +43,7 @@ func (s *search) preselect(model *rank.Model) []*hopeful {
 	}
 	for _, h := range all {
 		h.score += model.Session(h.tf, h.session.tokens)
-		if h.session.automatic {
-			h.score *= automaticFactor
-		}
+		h.score *= h.session.factor
 	}
 	slices.SortFunc(all, func(a, b *hopeful) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), newer(a.session.active, a.session.id, b.session.active, b.session.id))
@@ -71,10 +69,8 @@ func (s *search) score(model *rank.Model, all []*hopeful) {
 		d := h.session
 		turns, at := s.turns(d, of[d])
 		scored := model.Score(turns, d.tokens, MaxMatches)
-		found := Session{ID: d.id, Root: d.root, Active: d.active, Score: scored.Score}
-		if d.automatic {
-			found.Score *= automaticFactor
-		}
+		found := Session{ID: d.id, Root: d.root, Active: d.active, Opening: d.opening, Score: scored.Score}
+		found.Score *= d.factor
 		for _, b := range scored.Best {
 			if r := at[b.Turn]; r != nil && !r.slot.Header {
 				found.Matches = append(found.Matches, Match{Message: r.id, Score: b.Score, Marks: s.marks(r)})
@@ -93,7 +89,7 @@ func (s *search) score(model *rank.Model, all []*hopeful) {
 		last = out[len(out)-1].Score
 	}
 	for _, h := range all[len(full):] {
-		out = append(out, Session{ID: h.session.id, Root: h.session.root, Active: h.session.active, Score: min(last, h.score)})
+		out = append(out, Session{ID: h.session.id, Root: h.session.root, Active: h.session.active, Opening: h.session.opening, Score: min(last, h.score)})
 	}
 	s.found.Sessions = out
 }
@@ -145,6 +141,9 @@ func near(blocks []int64, i int, rows []row, next int) bool {
 func (s *search) marks(r *row) []int {
 	var out []int
 	for _, h := range s.hits[r.first : r.first+r.n] {
+		if s.plan.terms[h.Term].told { // nobody asked for it
+			continue
+		}
 		for i := range s.plan.terms[h.Term].Tokens {
 			out = append(out, int(h.Pos)+i)
 		}

@@ -89,7 +89,7 @@ type Message struct {
 	Global    bool
 	ParentUID string
 	Role      Role
-	Kind      string // "" ordinary; notice, command, meta: stored, not searched, unless Role is Summary
+	Kind      string // "" ordinary; notice, command, meta: stored, not searched, unless Role is Summary, or System and it tells a failure
 	Content   string
 	Reasoning string
 	ToolCalls []ToolCall

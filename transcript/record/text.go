@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -20,14 +21,29 @@ const (
 // indexed tells whether search may find m. What memory recalled, what the user
 // took back, and what the client said to itself is never found.
 func indexed(m *Message) bool {
-	if m.OwnTrace || m.Rewound || m.Kind != "" && m.Role != Summary {
+	if m.OwnTrace || m.Rewound || m.Kind != "" && m.Role != Summary && m.Role != System {
 		return false
 	}
 	switch m.Role {
 	case UserRole, Assistant, Tool, Summary:
 		return true
+	case System:
+		return notice(m)
 	}
 	return false
+}
+
+// maxNotice is how long a failure is that a client tells, in bytes; what is
+// longer are instructions to the model.
+const maxNotice = 1000
+
+// failures are the words by which a notice of the client tells a failure.
+var failures = regexp.MustCompile(`(?i)\b(fail(ed|ure|s)?|errors?|denied|refused|overloaded|time(d )?out|rate limit|quota|unauthorized|exceeded|unavailable|crashed)\b`)
+
+// notice tells whether a system message tells the user of a failure, which is
+// looked for later. Instructions are never found.
+func notice(m *Message) bool {
+	return len(m.Content) <= maxNotice && (m.IsError || failures.MatchString(m.Content))
 }
 
 // IndexText returns the text of m that is analysed, for the index and again

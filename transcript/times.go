@@ -1,0 +1,97 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/date"
+	"github.com/hermes-mcp/hermes-mcp/transcript/index"
+)
+
+// Recent returns the sessions last active, newest first, filtered by q
+// (Text unused), lineages folded, with Preview set.
+func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
+	ids, err := db.index.Recent(ctx, db.filter(q), limitOf(q))
+	if err != nil {
+		return nil, fmt.Errorf("recent sessions: %w", db.explain(err))
+	}
+	var out []Session
+	for _, id := range ids {
+		found, err := db.sessions(ctx, "WHERE id = ?", id)
+		if err != nil {
+			return nil, fmt.Errorf("recent sessions: %w", err)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// ofTime answers a query that names a time and nothing else, such as "what did
+// we do last week", with the sessions of that time, newest first. It has no hits
+// when the query is another one, or no session is of that time.
+func (db *DB) ofTime(ctx context.Context, q Query, text string, times []date.Span) (Answer, error) {
+	if len(times) == 0 || len(q.Roles) > 0 || !analysis.Vague(date.Without(text, times)) {
+		return Answer{}, nil
+	}
+	from, to := times[0].Bounds(db.now())
+	for _, s := range times[1:] {
+		f, t := s.Bounds(db.now())
+		from, to = earlier(from, f), earlier(t, to)
+	}
+	if q.Since.IsZero() || q.Since.Before(from) {
+		q.Since = from
+	}
+	if last := to.Add(-time.Second); q.Until.IsZero() || q.Until.After(last) {
+		q.Until = last
+	}
+	limit := limitOf(q)
+	q.Limit = limit + 1
+	found, err := db.Recent(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	var a Answer
+	for _, s := range found[:min(limit, len(found))] {
+		a.Hits = append(a.Hits, Hit{Session: s, Holder: s, ByTime: true})
+	}
+	a.More = len(found) - len(a.Hits)
+	a.Note = "the query names only a time: these are the sessions of " + span(from, to) + ", newest first"
+	return a, nil
+}
+
+// span says from when to when in words.
+func span(from, to time.Time) string { return date.Span{From: from, To: to}.String() }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// noteOf says what the reader of an answer must know.
+func noteOf(f index.Found, q analysis.Query, times []date.Span) string {
+	var notes []string
+	if len(f.Similar) > 0 {
+		notes = append(notes, "nothing holds "+strings.Join(f.Similar, ", ")+"; words spelled alike were searched instead")
+	}
+	if f.Partial && len(f.Sessions) > 0 {
+		notes = append(notes, "nothing matches all that was asked for; these match a part of it")
+	}
+	if f.Recent {
+		notes = append(notes, "the words are too common to look at every message; titles, first prompts and the newest messages decide")
+	}
+	if len(times) > 0 && len(f.Sessions) > 0 {
+		var told []string
+		for _, s := range times[:min(3, len(times))] {
+			told = append(told, fmt.Sprintf("%q as %s", s.Words, s))
+		}
+		notes = append(notes, strings.Join(told, ", ")+": sessions of that time stand higher; since and until would keep to it")
+	} else if q.Idle && len(f.Sessions) > 0 {
+		notes = append(notes, "the query holds only words that say little; a name, an error text or a time would tell sessions apart")
+	}
+	return strings.Join(notes, ". ")
+}
