@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/erasure"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/date"
 	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
@@ -73,7 +74,7 @@ func pointInTime(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	t, ok := transcript.ParseTime(text, time.Now())
+	t, ok := date.Parse(text, time.Now(), false)
 	if !ok {
 		return t, usage("%s %q is no time: say a date such as 2026-03-01, or an age such as 7d", flag, text)
 	}
