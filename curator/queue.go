@@ -29,6 +29,7 @@ const (
 	FlushJob    Kind = "flush"
 	ReviewJob   Kind = "review"
 	SubagentJob Kind = "subagent" // look for edits that a subagent made
+	ArchiveJob  Kind = "archive"  // only archive what was said
 )
 
 // A Job is something that is due for a session.

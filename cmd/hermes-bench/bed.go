@@ -103,13 +103,13 @@ func (b *bed) call(ctx context.Context, tool string, args map[string]any, out an
 		return err
 	}
 	answer, err := b.answer(ctx, request)
-	if err != nil {
-		if bug := b.bug.Load(); bug != nil {
-			err = errors.Join(err, *bug)
-		}
-		return err
+	if err == nil {
+		err = understand(tool, answer, out)
 	}
-	return understand(tool, answer, out)
+	if bug := b.bug.Load(); err != nil && bug != nil {
+		err = errors.Join(err, *bug)
+	}
+	return err
 }
 
 // ask is a tool call as a client sends it.

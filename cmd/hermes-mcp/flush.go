@@ -130,6 +130,9 @@ func (a worker) do(ctx context.Context, j curator.Job) error {
 	if err := a.Bring(ctx, j.Session, j.Path); err != nil {
 		return err
 	}
+	if j.Kind == curator.ArchiveJob {
+		return nil
+	}
 	c, err := a.curator(ctx, j.Dir)
 	if err != nil {
 		return err

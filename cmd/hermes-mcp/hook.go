@@ -26,9 +26,9 @@ func (a *app) hookCommand() *cobra.Command {
 		Use: "hook", Short: "Answer a hook of an agent (JSON on standard input)",
 		Long: `Takes any hook event of an agent as JSON on standard input. At the start of a
 session it answers with the memory. A session that ends or is compacted is
-flushed, and one in which nothing was saved for a while is reviewed, by a
-process of its own that the agent does not wait for. It always ends with exit
-code 0: what goes wrong is in mcp/logs.`,
+archived and flushed, and one in which nothing was saved for a while is
+reviewed, by a process of its own that the agent does not wait for. It always
+ends with exit code 0: what goes wrong is in mcp/logs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.hooking = true
 			return a.begin(cmd, true, func(ctx context.Context) error { return a.hook(ctx, source, event) })

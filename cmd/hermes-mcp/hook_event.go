@@ -135,8 +135,10 @@ func (a *app) job(e hookEvent) curator.Kind {
 	switch e.Event {
 	case preCompact, sessionEnd:
 		if a.config.FlushMinTurns > 0 && a.flushModel() != nil {
-			return curator.FlushJob
+			return curator.FlushJob // archives, too
 		}
+		// Also beside a server: the agent may be about to end it.
+		return curator.ArchiveJob
 	case subagentStop:
 		if e.slipped() {
 			return curator.SubagentJob

@@ -132,7 +132,7 @@ func (e Erasure) dropReports(sessions []string) error {
 func (e Erasure) dropJobs(sessions []string) error {
 	var failed error
 	for _, s := range sessions {
-		for _, kind := range []curator.Kind{curator.FlushJob, curator.ReviewJob, curator.SubagentJob} {
+		for _, kind := range []curator.Kind{curator.FlushJob, curator.ReviewJob, curator.SubagentJob, curator.ArchiveJob} {
 			failed = errors.Join(failed, e.Queue.Cancel(kind, s))
 		}
 	}
