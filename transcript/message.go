@@ -77,7 +77,7 @@ func (db *DB) load(ctx context.Context, ids []int64) (out []Message, err error) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := db.read.QueryContext(ctx, `SELECT m.id, s.name, m.at, m.role, m.flags,
+	rows, err := db.read.QueryContext(ctx, `SELECT m.id, s.name, m.key, m.at, m.role, m.flags,
 			coalesce(c.model, ''), coalesce(c.dir, ''), coalesce(c.branch, ''), m.body
 		FROM json_each(?) j CROSS JOIN message m ON m.id = j.value
 		JOIN session s ON s.id = m.session LEFT JOIN context c ON c.id = m.context ORDER BY j.key`, jsonIDs(ids))
@@ -90,7 +90,7 @@ func (db *DB) load(ctx context.Context, ids []int64) (out []Message, err error) 
 		var m Message
 		var flags int64
 		var body []byte
-		if err := rows.Scan(&m.ID, &m.SessionID, record.ScanTime(&m.At), &m.Role, &flags, &m.Model, &m.Dir, &m.Branch, &body); err != nil {
+		if err := rows.Scan(&m.ID, &m.SessionID, &m.Key, record.ScanTime(&m.At), &m.Role, &flags, &m.Model, &m.Dir, &m.Branch, &body); err != nil {
 			return nil, err
 		}
 		record.SetFlags(&m, flags)

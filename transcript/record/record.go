@@ -80,7 +80,10 @@ type ToolCall struct {
 type Message struct {
 	ID        int64  // the archive's id, ascending in arrival; 0 before it is stored
 	SessionID string // of the session that owns it
-	Seq       int    // position in the session, from 0; set by reads
+	// Key is the archive's own number for its identity: set by reads, and 0 in
+	// what a source delivers.
+	Key int64
+	Seq int // position in the session, from 0; set by reads
 	// UID is the agent's own id for the message, "" when it has none (the
 	// archive then hashes role, content and how many equal ones came before).
 	UID string

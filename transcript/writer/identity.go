@@ -5,6 +5,10 @@ import "github.com/hermes-mcp/hermes-mcp/transcript/record"
 // identify returns the key of a draft and the id of the message that the
 // archive holds under it, or 0.
 func (s *store) identify(sess *sessionRow, d *draft) (key, id int64, err error) {
+	if d.Key != 0 { // it comes from an archive that knew
+		id, err = s.byKey(d.Key)
+		return d.Key, id, err
+	}
 	mixed := sess.keyed|keyedBit(&d.Message) == keyedBoth
 	if d.UID != "" {
 		key = keyOf(uidName(&d.Message))

@@ -163,6 +163,9 @@ func (s *store) write(b *batch, read *reading) error {
 		if err != nil {
 			return err
 		}
+		if r.fresh && b.sessions[i].SourceGone { // told by an export
+			r.SourceGone = true
+		}
 		r.changed = record.UnionSession(&r.Session, &b.sessions[i]) || r.changed
 	}
 	revised := b.revised

@@ -23,6 +23,7 @@ type store struct {
 	read     *reading
 	path     string          // of the file that is read
 	graves   map[string]bool // names of forgotten sessions
+	onlyNew  bool            // what is known already stays as it is
 
 	newSessions, newMessages int
 }
@@ -99,6 +100,9 @@ func (s *store) add(d *draft) error {
 	}
 	if bit := keyedBit(&d.Message); sess.keyed&bit == 0 {
 		sess.keyed, sess.changed = sess.keyed|bit, true
+	}
+	if id != 0 && s.onlyNew {
+		return s.known(sess, id)
 	}
 	if id != 0 {
 		return s.merge(sess, id, d)
@@ -206,6 +210,18 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 		return err
 	}
 	return s.setSlot(owner, id, slotOf(&m, merged.size))
+}
+
+// known makes a message that the archive holds a member of sess, and changes
+// nothing about it.
+func (s *store) known(sess *sessionRow, id int64) error {
+	var m record.Message
+	owner, err := s.load(id, &m)
+	if err != nil || owner == sess.id {
+		return err
+	}
+	_, err = s.join(sess, id, &m)
+	return err
 }
 
 // join makes a message of another session a member of sess, once, and returns

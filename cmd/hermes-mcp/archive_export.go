@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/scanner"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var which selection
+	var format, out string
+	c := &cobra.Command{
+		Use: "export", Short: "Write sessions as JSON, one object a line", Args: cobra.NoArgs,
+		Long: `Writes sessions with their lineage and every message, tool calls, exit codes and
+times included, one JSON object a line: a whole archive, or what the filters
+leave. Secrets are masked unless redact.output is off. archive import makes an
+equal archive of it.`,
+		Example: "  hermes-mcp archive export --out sessions.jsonl\n  hermes-mcp archive export --project shop --since 30d --redact-output off > shop.jsonl",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.begin(cmd, false, func(ctx context.Context) error {
+				if format != "jsonl" {
+					return usage("--format %q is not jsonl, the only one", format)
+				}
+				return a.export(ctx, which, out)
+			})
+		},
+	}
+	which.bind(c)
+	c.Flags().StringVar(&format, "format", "jsonl", "jsonl")
+	c.Flags().StringVar(&out, "out", "", "file to write, which must not be there yet; standard output without it")
+	return c
+}
+
+func (a *app) export(ctx context.Context, which selection, path string) error {
+	choice, err := a.choice(ctx, which)
+	if err != nil {
+		return err
+	}
+	if !a.archive.exists() {
+		return errors.New("there is no archive yet; hermes-mcp ingest makes one")
+	}
+	db, err := a.archiveOf(a.user)(ctx)
+	if err != nil {
+		return err
+	}
+	what, err := db.Choose(ctx, choice)
+	if err != nil {
+		return err
+	}
+	var mask func(string) string
+	if a.config.RedactOutput {
+		mask = scanner.Redact
+	}
+	if path == "" {
+		w := bufio.NewWriterSize(a.out, 1<<16)
+		_, err := db.Export(ctx, w, what, mask)
+		return errors.Join(err, w.Flush())
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	messages := 0
+	err = writeNew(path, func(w io.Writer) (err error) {
+		messages, err = db.Export(ctx, w, what, mask)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "%s: %d sessions, %d messages\n", path, len(what.Sessions), messages)
+	if err := db.NoteExport(ctx, path); err != nil {
+		return fmt.Errorf("the export is written, but a later receipt will not name it: %w", err)
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there yet, whole or not at all, for its
+// owner alone.
+func writeNew(path string, write func(w io.Writer) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already, and is left as it is: name another file", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*")
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = write(w)
+	if err == nil {
+		err = errors.Join(w.Flush(), f.Sync())
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func (a *app) importCommand() *cobra.Command {
+	var revive, asJSON bool
+	c := &cobra.Command{
+		Use: "import FILE", Short: "Take the sessions of an export into the archive", Args: cobra.ExactArgs(1),
+		Long: `Takes in what archive export wrote, here or on another machine. What is archived
+already is not doubled, and gains nothing from an export with masked secrets. A
+line that cannot be read is named and costs no other: the exit code is then 3.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.begin(cmd, false, func(ctx context.Context) error { return a.importFile(ctx, args[0], revive, asJSON) })
+		},
+	}
+	c.Flags().BoolVar(&revive, "revive", false, "also take sessions that were forgotten")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+// An importReport is what archive import did, for --json too.
+type importReport struct {
+	Sessions  int              `json:"sessions"`
+	Messages  int              `json:"messages"`
+	Lines     int              `json:"lines"`
+	Forgotten int              `json:"forgotten"`
+	Bad       int              `json:"bad"`
+	Problems  []transcriptLine `json:"problems"`
+}
+
+type transcriptLine struct {
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+}
+
+func (a *app) importFile(ctx context.Context, path string, revive, asJSON bool) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return usage("%s is no file", path)
+	}
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	db, err := a.archive.open(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := db.Import(ctx, func() (io.ReadCloser, error) { return os.Open(path) }, revive)
+	if errors.Is(err, transcript.ErrFormat) {
+		return fmt.Errorf("%s: %w; hermes-mcp ingest reads the files of agents, hermes-mcp archive restore a backup", path, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; nothing was taken in", err)
+	}
+	r := importReport{done.Sessions, done.Messages, done.Read, done.Forgotten, done.Bad, []transcriptLine{}}
+	for _, p := range done.Problems {
+		r.Problems = append(r.Problems, transcriptLine(p))
+	}
+	if asJSON {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range r.Problems {
+			fmt.Fprintf(a.err, "%s:%d: %s\n", path, p.Line, p.Reason)
+		}
+		fmt.Fprintf(a.out, "%d new sessions, %d new messages, of %d lines\n", r.Sessions, r.Messages, r.Lines)
+		if r.Forgotten > 0 {
+			fmt.Fprintf(a.out, "%d lines left out: they are of sessions that were forgotten; --revive takes them\n", r.Forgotten)
+		}
+	}
+	if r.Bad > 0 {
+		return failure{codePartly, fmt.Errorf("%d lines could not be read; the others are archived", r.Bad)}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/bundle"
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+)
+
+// An Imported says what an import brought.
+type Imported struct {
+	Sessions, Messages int // new ones
+	Read               int // lines of sessions and messages
+	Forgotten          int // lines left out, since they were forgotten
+	Bad                int // lines that could not be read
+	Problems           []bundle.Problem
+}
+
+// Import takes a bundle in, all that can be read of it in one transaction. What
+// the archive knows already gains from it only where the bundle is not redacted.
+// open is called once for each try. revive also takes what was forgotten.
+// Errors: bundle.ErrFormat.
+func (w *Writer) Import(ctx context.Context, open func() (io.ReadCloser, error), revive bool) (Imported, error) {
+	var done Imported
+	err := w.sqlite.Update(ctx, true, func(t *engine.Tx) (err error) {
+		f, err := open()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		r, err := bundle.NewReader(f)
+		if err != nil {
+			return err
+		}
+		i := importing{w: w, t: t, r: r, revive: revive, reading: newReading(false)}
+		if err := i.run(ctx); err != nil {
+			return err
+		}
+		done = i.done
+		done.Bad, done.Problems = r.Bad, r.Problems
+		return nil
+	})
+	if err != nil {
+		return Imported{}, fmt.Errorf("import: %w", err)
+	}
+	return done, nil
+}
+
+// An importing is one try of Import.
+type importing struct {
+	w       *Writer
+	t       *engine.Tx
+	r       *bundle.Reader
+	revive  bool
+	reading *reading
+	done    Imported
+}
+
+func (i *importing) run(ctx context.Context) error {
+	in := newIntake("", "", i.w.mask, i.write)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		item, err := i.r.Next()
+		if err == io.EOF {
+			return in.flush()
+		}
+		if err != nil {
+			return err
+		}
+		i.done.Read++
+		if item.Session != nil {
+			if i.revive {
+				err = unbury(i.t, item.Session.ID)
+			}
+			if err == nil {
+				err = in.Session(*item.Session)
+			}
+		} else {
+			err = in.Message(*item.Message)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", item.Line, err)
+		}
+		if len(in.now.drafts) >= batchMessages || in.bytes >= batchBytes {
+			if err := in.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// write takes one batch into the transaction.
+func (i *importing) write(b *batch) error {
+	s, err := newStore(i.t)
+	if err != nil {
+		return err
+	}
+	s.onlyNew = i.r.Head.Redacted
+	for _, one := range b.sessions {
+		if s.graves[one.ID] {
+			i.done.Forgotten++
+		}
+	}
+	for _, d := range b.drafts {
+		if s.graves[d.SessionID] {
+			i.done.Forgotten++
+		}
+	}
+	if err := s.write(b, i.reading); err != nil {
+		return err
+	}
+	i.done.Sessions += s.newSessions
+	i.done.Messages += s.newMessages
+	return s.finish()
+}
+
+// unbury lets a session be taken again.
+func unbury(t *engine.Tx, name string) error {
+	if err := t.Exec("DELETE FROM tombstone_message WHERE tombstone IN (SELECT id FROM tombstone WHERE name = ?)", name); err != nil {
+		return err
+	}
+	return t.Exec("DELETE FROM tombstone WHERE name = ?", name)
+}
