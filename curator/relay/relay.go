@@ -201,7 +201,7 @@ func (r *Relay) Work(ctx context.Context, archive Archive) error {
 			switch {
 			case err == nil:
 				return outbox.Delivered, nil
-			case ctx.Err() == nil && it.Tries >= mostTries && !errors.Is(err, outbox.ErrFull):
+			case ctx.Err() == nil && it.Tries+1 >= mostTries && !errors.Is(err, outbox.ErrFull):
 				return outbox.Refused, err
 			}
 			return outbox.Later, err
