@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
+	"github.com/hermes-mcp/hermes-mcp/transcript/vector"
 	"github.com/hermes-mcp/hermes-mcp/transcript/writer"
 )
 
@@ -37,12 +38,18 @@ type DB struct {
 	// not reach the disk; nil stores what was said and run as it is. It changes
 	// nothing that is archived already.
 	Mask func(string) string
+	// Embedder lets Search find what was said by its meaning too, as far as Embed
+	// has come; nil goes by words alone. MeaningWeight is what meaning counts for
+	// beside words; DefaultMeaningWeight when 0.
+	Embedder      Embedder
+	MeaningWeight float64
 
-	reader Reader
-	sqlite *engine.DB
-	read   *sql.DB // of sqlite
-	index  *index.Index
-	writer *writer.Writer
+	reader  Reader
+	sqlite  *engine.DB
+	read    *sql.DB // of sqlite
+	index   *index.Index
+	vectors *vector.Store
+	writer  *writer.Writer
 }
 
 // Open opens or makes the archive at path, its folder too, applying
@@ -61,6 +68,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	db.read = db.sqlite.Read
 	db.writer = writer.New(db.sqlite)
 	db.index = index.New(db.read, db.indexTexts)
+	db.vectors = &vector.Store{SQLite: db.sqlite, Messages: db.own}
 	return db, nil
 }
 

@@ -114,6 +114,10 @@ func TestForgettingLeavesNoRowBehindInAnyTable(t *testing.T) {
 	if err := db.SetMark(ctx, goes.ID, Flushed, msgs[0].ID); err != nil {
 		t.Fatal(err)
 	}
+	db.Embedder = &fakeEmbedder{}
+	if err := db.Embed(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
 	forget(t, db, Choice{Sessions: []string{goes.ID}}, true)
 	// What each table must not hold any more: a query that counts it.
 	left := map[string]string{
@@ -122,6 +126,9 @@ func TestForgettingLeavesNoRowBehindInAnyTable(t *testing.T) {
 		"message":           "SELECT count(*) FROM message WHERE session NOT IN (SELECT id FROM session)",
 		"member":            "SELECT count(*) FROM member WHERE session NOT IN (SELECT id FROM session) OR message NOT IN (SELECT id FROM message)",
 		"mark":              "SELECT count(*) FROM mark WHERE session NOT IN (SELECT id FROM session)",
+		"chunk":             "SELECT count(*) FROM chunk WHERE session NOT IN (SELECT id FROM session)",
+		"embedded":          "SELECT count(*) FROM embedded WHERE session NOT IN (SELECT id FROM session)",
+		"embedding":         "SELECT 0", // names of models
 		"context":           "SELECT count(*) FROM context WHERE dir LIKE '%quokka%'",
 		"term":              "SELECT count(*) FROM term WHERE term LIKE 'quokka%' OR df <= 0",
 		"message_fts":       "SELECT count(*) FROM message_fts WHERE message_fts MATCH 'quokkaflang*'",

@@ -90,18 +90,20 @@ func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	if err != nil || len(answer.Hits) > 0 {
 		return answer, err
 	}
+	meant := db.seek(ctx, parsed, db.filter(q))
 	found, err := db.index.Search(ctx, parsed, times, db.filter(q))
+	near := meant()
 	if err != nil {
 		return Answer{}, err
 	}
-	lineages := fold(found.Sessions)
+	lineages := db.fuse(fold(found.Sessions), near)
 	if q.Sort != ByRank {
 		lineages = byTime(lineages, q.Sort)
 	} else {
 		spread(lineages)
 	}
 	limit := limitOf(q)
-	answer = Answer{More: max(0, len(lineages)-limit), Note: noteOf(found, parsed, times)}
+	answer = Answer{More: max(0, len(lineages)-limit), Note: near.after(noteOf(found, parsed, times))}
 	for _, s := range lineages[:min(limit, len(lineages))] {
 		h, err := db.hydrate(ctx, s, q.Exclude)
 		if errors.Is(err, ErrNotFound) {

@@ -10,6 +10,7 @@
 //	hermes-bench clients [--clients 50] [--calls 200] [--drop 10] [--messages N]
 //	hermes-bench scanner --attack FILE ... --benign FILE ...
 //	hermes-bench conflicts [--pairs FILE ...]
+//	hermes-bench wordvectors --data FILE ... --out DIR
 //
 // Each prints a table, or with --json one JSON object on standard output.
 package main
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return r.table(stdout)
 	}
 	root.AddCommand(recallCommand(show), queriesCommand(show), speedCommand(show, stderr), ingestCommand(show), memoryCommand(show),
-		soakCommand(show, stderr), clientsCommand(show, stderr), scannerCommand(show), conflictsCommand(show))
+		soakCommand(show, stderr), clientsCommand(show, stderr), scannerCommand(show), conflictsCommand(show), wordVectorsCommand(show))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

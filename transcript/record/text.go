@@ -73,6 +73,15 @@ func IndexText(m *Message) string {
 	return b.String()
 }
 
+// Said returns what a person or an agent says in m, without what search may not
+// find; "" for every other message, and for one on an abandoned branch.
+func Said(m *Message) string {
+	if m.OffPath || m.Role != UserRole && m.Role != Assistant || !indexed(m) {
+		return ""
+	}
+	return scanner.StripFences(m.Content)
+}
+
 // ownTool tells whether a call asks this memory: its arguments repeat a query
 // and would be found by it again.
 func ownTool(name string) bool {

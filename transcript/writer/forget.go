@@ -21,6 +21,8 @@ var (
 		"DELETE FROM message WHERE session = ?",
 		"DELETE FROM member WHERE session = ?",
 		"DELETE FROM mark WHERE session = ?",
+		"DELETE FROM chunk WHERE session = ?",
+		"DELETE FROM embedded WHERE session = ?",
 		"DELETE FROM block WHERE session = ?",
 		"DELETE FROM session_fts WHERE rowid = ?",
 		"DELETE FROM session WHERE id = ?",
