@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +123,43 @@ func TestTheBundleStartsTheProgramsThatItHoldsAndNamesTheTools(t *testing.T) {
 	}
 }
 
+func TestTheBundlesLauncherStartsTheProgramOfTheMachine(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows starts its program itself")
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	launcher := filepath.Join(dir, "launch.sh")
+	if err := os.WriteFile(launcher, []byte(prose(t, "packaging/mcpb/launch.sh")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hermes-mcp-darwin", "hermes-mcp-linux-amd64", "hermes-mcp-linux-arm64"} {
+		script := "#!/bin/sh\necho " + name + " \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for machine, want := range map[string]string{
+		"Darwin x86_64":  "hermes-mcp-darwin serve a b\n",
+		"Darwin arm64":   "hermes-mcp-darwin serve a b\n",
+		"Linux x86_64":   "hermes-mcp-linux-amd64 serve a b\n",
+		"Linux aarch64":  "hermes-mcp-linux-arm64 serve a b\n",
+		"Linux riscv64":  "hermes-mcp: this bundle has no program for Linux on riscv64\n",
+		"FreeBSD x86_64": "hermes-mcp: this bundle has no program for FreeBSD on x86_64\n",
+	} {
+		system, processor, _ := strings.Cut(machine, " ")
+		uname := "#!/bin/sh\n[ \"$1\" = -m ] && echo " + processor + " || echo " + system + "\n"
+		if err := os.WriteFile(filepath.Join(bin, "uname"), []byte(uname), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/bin/sh", launcher, "serve", "a b")
+		cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
+		said, err := cmd.CombinedOutput()
+		if string(said) != want || (err == nil) != strings.Contains(want, "serve") {
+			t.Errorf("%s: %q, %v", machine, said, err)
+		}
+	}
+}
+
 func TestThePluginHooksTheEventsThatInstallHooks(t *testing.T) {
 	var plugin struct {
 		Hooks map[string][]struct {
@@ -195,36 +235,48 @@ func TestTheREADMEsNameEveryClientAndTheSameFirstCommand(t *testing.T) {
 	}
 }
 
-func TestTheREADMEsLinksInstallTheServer(t *testing.T) {
+func TestTheREADMEsLinksInstallWhatPrintConfigPrints(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("HERMES_HOME", "")
 	text := prose(t, "README.md")
 	link := func(prefix string) string {
 		_, after, _ := strings.Cut(text, prefix)
 		rest, _, _ := strings.Cut(after, "\n")
 		return rest
 	}
-	var cursor, code struct {
-		Name string
-		serverEntry
-	}
-	raw, err := base64.StdEncoding.DecodeString(link("cursor://anysphere.cursor-deeplink/mcp/install?name=" + clients.Key + "&config="))
+	cursor, err := base64.StdEncoding.DecodeString(link("cursor://anysphere.cursor-deeplink/mcp/install?name=" + clients.Key + "&config="))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(raw, &cursor); err != nil {
-		t.Fatalf("Cursor's link: %v", err)
-	}
-	unquoted, err := url.QueryUnescape(link("vscode:mcp/install?"))
+	code, err := url.QueryUnescape(link("vscode:mcp/install?"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(unquoted), &code); err != nil {
-		t.Fatalf("VS Code's link: %v", err)
+	for client, linked := range map[string][]byte{"cursor": cursor, "vscode": []byte(code)} {
+		var got map[string]any
+		if err := json.Unmarshal(linked, &got); err != nil {
+			t.Fatalf("%s: %v in %s", client, err, linked)
+		}
+		if client == "vscode" && got["name"] != clients.Key {
+			t.Errorf("%s: named %v", client, got["name"])
+		}
+		delete(got, "name")
+		var printed bytes.Buffer
+		if code := run(t.Context(), []string{"print-config", client}, strings.NewReader(""), &printed, io.Discard); code != 0 {
+			t.Fatalf("print-config %s: %d", client, code)
+		}
+		var file map[string]map[string]map[string]any
+		if err := json.Unmarshal(printed.Bytes(), &file); err != nil {
+			t.Fatal(err)
+		}
+		want := file[map[string]string{"cursor": "mcpServers", "vscode": "servers"}[client]][clients.Key]
+		want["command"] = "hermes-mcp" // whose path a link cannot know
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the link installs %v, print-config prints %v", client, got, want)
+		}
 	}
-	if code.Name != clients.Key || code.Command != "hermes-mcp" || cursor.Command != "hermes-mcp" {
-		t.Errorf("the links start %+v and %+v", cursor, code)
-	}
-	runnable(t, "Cursor's link", cursor.Args)
-	runnable(t, "VS Code's link", code.Args)
 }
 
 func TestTheRecordingIsACast(t *testing.T) {

@@ -2,11 +2,16 @@
 # Starts the program of this machine. A bundle knows systems and not processors,
 # and some hosts unpack it without the right to execute.
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) || exit 1
-case "$(uname -m)" in
-  x86_64 | amd64) processor=amd64 ;;
-  arm64 | aarch64) processor=arm64 ;;
-  *) echo "hermes-mcp: no program for the processor $(uname -m) in this bundle" >&2; exit 1 ;;
+system=$(uname -s)
+case "$system $(uname -m)" in
+  Darwin*) program=hermes-mcp-darwin ;; # for both processors
+  *x86_64 | *amd64) program=hermes-mcp-linux-amd64 ;;
+  *aarch64 | *arm64) program=hermes-mcp-linux-arm64 ;;
+  *) program=none ;;
 esac
-program=$here/hermes-mcp-$(uname -s | tr '[:upper:]' '[:lower:]')-$processor
-[ -x "$program" ] || chmod u+x "$program" || exit 1
-exec "$program" "$@"
+if ! [ -f "$here/$program" ] || { [ "$system" != Darwin ] && [ "$system" != Linux ]; }; then
+  echo "hermes-mcp: this bundle has no program for $system on $(uname -m)" >&2
+  exit 1
+fi
+[ -x "$here/$program" ] || chmod u+x "$here/$program" || exit 1
+exec "$here/$program" "$@"
