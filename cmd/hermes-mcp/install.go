@@ -44,7 +44,8 @@ Clients: ` + strings.Join(clients.Names(), ", ") + ".",
 		ValidArgs: clients.Names(),
 	}
 	how.bind(c)
-	c.Flags().BoolVar(&how.hooks, "hooks", true, "also have the agent run our hook at its events: Claude Code in any case, Codex and Gemini CLI when this is given")
+	c.Flags().BoolVar(&how.hooks, "hooks", true, "have the agent run our hook at its events; Claude Code does unless this is false, Codex, Gemini CLI and Cursor only when this is given")
+	c.Flags().Lookup("hooks").DefValue = "" // what it is depends on the client, so help names no default
 	c.Flags().BoolVar(&how.noArchive, "no-archive", false, "let the server archive nothing by itself")
 	return c
 }

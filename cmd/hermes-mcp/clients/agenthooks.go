@@ -7,12 +7,13 @@ import (
 )
 
 // AgentHooks are the events of an agent other than Claude Code that our hook
-// wants. Its file has Claude Code's shape.
+// wants. Its file has Claude Code's shape, or is flat.
 type AgentHooks struct {
 	Source string // what `hook --source` calls the agent
 	File   func(p Place) string
 	Next   string // what its user must do after an install
 	events []HookEvent
+	flat   bool
 	second int // in the unit of the agent's timeouts
 	last   int // seconds that the agent leaves for the end of a session
 }
@@ -34,8 +35,26 @@ func HooksOf(client string) (AgentHooks, bool) {
 			File:   inHome(".gemini", "settings.json"),
 			events: []HookEvent{{sessionStart, ""}, {"BeforeAgent", ""}, {"AfterAgent", ""}, {"PreCompress", ""}, {"SessionEnd", ""}},
 		}, true
+	case "cursor":
+		return AgentHooks{
+			Source: "cursor", flat: true,
+			File:   inHome(".cursor", "hooks.json"),
+			events: []HookEvent{{"sessionStart", ""}, {"beforeSubmitPrompt", ""}, {"stop", ""}, {"preCompact", ""}, {"sessionEnd", ""}},
+		}, true
 	}
 	return AgentHooks{}, false
+}
+
+// set makes one event run command.
+func (h AgentHooks) set(d *configfile.JSONDocument, event HookEvent, command string) error {
+	if h.flat {
+		return setFlat(d, event.Name, command)
+	}
+	seconds := hookSeconds
+	if event.Name == "SessionEnd" {
+		seconds = h.last
+	}
+	return setHook(d, event, hookCommand{Type: "command", Command: command, Timeout: seconds * h.second})
 }
 
 // Set makes the agent run command at every event; hooks of an earlier install
@@ -43,11 +62,7 @@ func HooksOf(client string) (AgentHooks, bool) {
 func (h AgentHooks) Set(path, command string, dry bool) (configfile.Outcome, error) {
 	return configfile.Edit(path, configfile.ParseJSON, dry, func(d *configfile.JSONDocument) error {
 		for _, event := range h.events {
-			seconds := hookSeconds
-			if event.Name == "SessionEnd" {
-				seconds = h.last
-			}
-			if err := setHook(d, event, hookCommand{Type: "command", Command: command, Timeout: seconds * h.second}); err != nil {
+			if err := h.set(d, event, command); err != nil {
 				return err
 			}
 		}
@@ -58,7 +73,7 @@ func (h AgentHooks) Set(path, command string, dry bool) (configfile.Outcome, err
 // setHook makes an event run c, and no other command of ours.
 func setHook(d *configfile.JSONDocument, event HookEvent, c hookCommand) error {
 	found, err := ourHooks(d, event.Name)
-	if err != nil || len(found) == 1 && found[0].command == c.Command {
+	if err != nil || len(found) == 1 && found[0].command == c.Command && found[0].matcher == event.Matcher {
 		return err
 	}
 	if err := dropHooks(d, event.Name); err != nil {
@@ -70,8 +85,12 @@ func setHook(d *configfile.JSONDocument, event HookEvent, c hookCommand) error {
 // Drop takes our hooks out of every event.
 func (h AgentHooks) Drop(path string, dry bool) (configfile.Outcome, error) {
 	return configfile.Edit(path, configfile.ParseJSON, dry, func(d *configfile.JSONDocument) error {
+		drop := dropHooks
+		if h.flat {
+			drop = dropFlat
+		}
 		for _, event := range h.events {
-			if err := dropHooks(d, event.Name); err != nil {
+			if err := drop(d, event.Name); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ type HookEvent struct {
 // reminds, denies an edit by a subagent, and hands over what is to be looked at
 // once more.
 var HookEvents = []HookEvent{
-	{sessionStart, "startup|resume|clear|compact"},
+	{sessionStart, "startup|resume|clear|compact|fork"},
 	{"UserPromptSubmit", ""},
 	{"PreToolUse", "mcp__(plugin_.+_)?" + Key + "__memory"},
 	{"Stop", ""},
@@ -87,6 +87,7 @@ func Hooked(path string) string {
 type place struct {
 	group, hook int
 	alone       bool // the only hook of its group
+	matcher     string
 	command     string
 }
 
@@ -101,7 +102,8 @@ func ourHooks(d *configfile.JSONDocument, event string) ([]place, error) {
 		return nil, err
 	}
 	var groups []struct {
-		Hooks []struct {
+		Matcher string `json:"matcher"`
+		Hooks   []struct {
 			Command string `json:"command"`
 		} `json:"hooks"`
 	}
@@ -111,12 +113,17 @@ func ourHooks(d *configfile.JSONDocument, event string) ([]place, error) {
 	var out []place
 	for i, g := range groups {
 		for j, h := range g.Hooks {
-			if strings.Contains(h.Command, "hermes-mcp") && strings.Contains(h.Command, " hook") {
-				out = append(out, place{i, j, len(g.Hooks) == 1, h.Command})
+			if isOurs(h.Command) {
+				out = append(out, place{i, j, len(g.Hooks) == 1, g.Matcher, h.Command})
 			}
 		}
 	}
 	return out, nil
+}
+
+// isOurs tells whether a hook's command runs this program.
+func isOurs(command string) bool {
+	return strings.Contains(command, "hermes-mcp") && strings.Contains(command, " hook")
 }
 
 // dropHooks takes ours out from the last to the first, so that the places stay
