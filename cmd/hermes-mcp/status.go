@@ -99,6 +99,12 @@ func (a *app) printStatus(s health.Report) {
 	}
 	for _, c := range s.Archive.Sources {
 		row("archive", "%s: %d sessions, %d messages, %d files (%d gone, %d pending, %d unreadable)", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Pending, c.Unreadable)
+		for _, p := range c.Problems[:min(len(c.Problems), 3)] {
+			row("", "not read: %s", p)
+		}
+		if more := c.Unreadable - 3; more > 0 {
+			row("", "and %d more, see hermes-mcp doctor", more)
+		}
 	}
 	if len(s.Archive.Sources) == 0 && s.Archive.Pending+s.Archive.Error == "" {
 		row("archive", "empty, %s", s.Archive.Path)

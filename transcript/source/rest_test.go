@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -292,6 +293,43 @@ func TestEverySourceFindsNothingWhereThereIsNothing(t *testing.T) {
 		if files, err := s.FindIn(context.Background(), filepath.Join(empty, "missing")); err != nil || len(files) != 0 {
 			t.Errorf("%s: %v, %v", s.Name(), files, err)
 		}
+	}
+}
+
+// Report 49: threads on a server, and files that are encrypted.
+func TestWhatAmpKeepsOnItsServerIsNotTakenForNothing(t *testing.T) {
+	home := t.TempDir()
+	places := transcript.Places{Home: home, GOOS: "linux"}
+	if said := Elsewhere(places); len(said) != 0 {
+		t.Errorf("of nothing: %q", said)
+	}
+	writeAt(t, filepath.Join(home, ".local", "share", "amp", "session.json"), "{}")
+	writeAt(t, filepath.Join(home, ".codeium", "windsurf", "cascade", "a.pb"), "\x00")
+	said := strings.Join(Elsewhere(places), "\n")
+	if !strings.Contains(said, "amp threads export") || !strings.Contains(said, "windsurf keeps 1 conversations encrypted") {
+		t.Errorf("%q", said)
+	}
+	writeAt(t, filepath.Join(home, ".local", "share", "amp", "threads", "T-1.json"), "{}")
+	if said := strings.Join(Elsewhere(places), "\n"); strings.Contains(said, "amp") {
+		t.Errorf("%q", said)
+	}
+}
+
+// Report 24: no limit of lines makes a session look shorter than it is.
+func TestALongSessionIsReadToItsEnd(t *testing.T) {
+	const turns = 12_000
+	var b strings.Builder
+	for i := range turns {
+		fmt.Fprintf(&b, `{"type":"user","uuid":"u%d","sessionId":"S","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user","content":"turn %d"}}`+"\n", i, i)
+	}
+	path := write(t, "S.jsonl", "")
+	writeAt(t, path, b.String())
+	got := read(t, Claude{}, path)
+	if len(got.msgs) != turns || got.msgs[turns-1].Content != fmt.Sprintf("turn %d", turns-1) {
+		t.Errorf("%d messages of %d", len(got.msgs), turns)
+	}
+	if got.marks < turns/markMessages {
+		t.Errorf("%d marks: what is read is not handed on in pieces", got.marks)
 	}
 }
 

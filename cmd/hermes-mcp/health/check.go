@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
 // A Verdict of one check.
@@ -173,6 +175,12 @@ func (s Subject) checkArchive(ctx context.Context, add addCheck) {
 			v = Warn
 		}
 		add("archive", v, "%s: %d sessions, %d messages; of %d files %d are gone, %d unreadable", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Unreadable)
+		for _, p := range c.Problems {
+			add("archive", Warn, "not read: %s", p)
+		}
+		if more := c.Unreadable - len(c.Problems); more > 0 {
+			add("archive", Warn, "%s: %d more were not read", c.Source, more)
+		}
 	}
 }
 
@@ -190,6 +198,9 @@ func (s Subject) checkSources(ctx context.Context, add addCheck) {
 		default:
 			add("source", Fine, "%s: %d files on this machine", src.Name(), len(files))
 		}
+	}
+	for _, why := range source.Elsewhere(s.Places) {
+		add("source", Warn, "%s", why)
 	}
 	if len(none) > 0 {
 		add("source", Fine, "no files on this machine of %s", strings.Join(none, ", "))

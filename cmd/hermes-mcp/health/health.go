@@ -94,7 +94,26 @@ type Source struct {
 	Messages   int    `json:"messages"`
 	Pending    int    `json:"pending"`
 	Unreadable int    `json:"unreadable"`
+	// Problems are the first of them, each with where and why.
+	Problems []Problem `json:"problems,omitempty"`
 }
+
+// A Problem is a file, or a line of one, that was not read.
+type Problem struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"` // 0 for the whole file
+	Reason string `json:"reason"`
+}
+
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.Path + ": " + p.Reason
+	}
+	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Reason)
+}
+
+// mostProblems bounds those of one source that a report names.
+const mostProblems = 200
 
 // A From says where a setting that is not at its default came from.
 type From struct {
@@ -184,7 +203,11 @@ func (s Subject) archive(ctx context.Context) Archive {
 		return out
 	}
 	for _, c := range coverage {
-		out.Sources = append(out.Sources, Source{c.Source, c.Files, c.Gone, c.Sessions, c.Messages, c.Pending, len(c.Unreadable)})
+		now := Source{Source: c.Source, Files: c.Files, Gone: c.Gone, Sessions: c.Sessions, Messages: c.Messages, Pending: c.Pending, Unreadable: len(c.Unreadable)}
+		for _, p := range c.Unreadable[:min(len(c.Unreadable), mostProblems)] {
+			now.Problems = append(now.Problems, Problem{p.Path, p.Line, p.Reason})
+		}
+		out.Sources = append(out.Sources, now)
 	}
 	return out
 }
