@@ -1,0 +1,191 @@
+package source
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+// A life is a folder of sessions that is archived again and again while
+// everything happens to it that happens to folders.
+type life struct {
+	*testing.T
+	db  *transcript.DB
+	top string
+}
+
+// archive ingests what is recognised at root, and tells every other source that
+// of its files none is left.
+func (l life) archive(root string) {
+	l.Helper()
+	files, err := Recognise(l.Context(), root)
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, src := range All() {
+		of := slices.DeleteFunc(slices.Clone(files), func(f transcript.File) bool { return f.Source != src.Name() })
+		if _, err := l.db.Ingest(l.Context(), src, of, true, nil); err != nil {
+			l.Fatalf("%s: %v", src.Name(), err)
+		}
+	}
+}
+
+// holds lists the messages of the archive, one line each, sorted; messages that
+// say the same in one session are as many lines.
+func (l life) holds() (all []string) {
+	l.Helper()
+	chosen, err := l.db.Choose(l.Context(), transcript.Choice{})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, s := range chosen.Sessions {
+		msgs, _, _, err := l.db.Messages(l.Context(), s.ID, transcript.Window{})
+		if err != nil {
+			l.Fatal(err)
+		}
+		for i := range msgs {
+			all = append(all, s.ID+" "+say(&msgs[i]))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// same compares what is held with what was.
+func (l life) same(when string, want []string) {
+	l.Helper()
+	got := l.holds()
+	if slices.Equal(got, want) {
+		return
+	}
+	left := map[string]int{}
+	for _, m := range want {
+		left[m]++
+	}
+	for _, m := range got {
+		left[m]--
+	}
+	l.Errorf("%s: %d messages, there were %d", when, len(got), len(want))
+	told := 0
+	for m, n := range left {
+		if n != 0 && told < 10 {
+			l.Errorf("%d missing (below 0: too many): %.150q", n, m)
+			told++
+		}
+	}
+}
+
+// eachFile calls do with every file below the top folder, in order.
+func (l life) eachFile(do func(n int, path string, info fs.FileInfo) error) {
+	l.Helper()
+	n := 0
+	if err := filepath.WalkDir(l.top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		n++
+		return do(n, path, info)
+	}); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// goThrough archives the folder first at all its stations.
+func goThrough(t *testing.T, first string) {
+	db, err := transcript.Open(context.Background(), filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	l := life{t, db, t.TempDir()}
+	l.archive(first)
+	want := l.holds()
+	if len(want) == 0 {
+		t.Fatal("nothing was archived")
+	}
+	l.archive(first)
+	l.same("ingested again", want)
+
+	second := filepath.Join(l.top, "copy")
+	if err := os.CopyFS(second, os.DirFS(first)); err != nil {
+		t.Fatal(err)
+	}
+	l.archive(second)
+	l.same("copied elsewhere", want)
+
+	third := filepath.Join(l.top, "renamed")
+	if err := os.Rename(second, third); err != nil {
+		t.Fatal(err)
+	}
+	l.archive(third)
+	l.same("renamed", want)
+
+	later := time.Now().Add(time.Minute)
+	l.eachFile(func(n int, path string, info fs.FileInfo) error {
+		if n%2 != 0 {
+			return nil
+		}
+		if err := os.Truncate(path, info.Size()/2); err != nil {
+			return err
+		}
+		return os.Chtimes(path, later, later)
+	})
+	l.archive(third)
+	l.same("half of the files cut off", want)
+
+	if err := os.RemoveAll(third); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(third, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.archive(third)
+	l.same("deleted", want)
+
+	if err := os.RemoveAll(third); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(third, os.DirFS(first)); err != nil {
+		t.Fatal(err)
+	}
+	l.archive(third)
+	l.same("put back", want)
+}
+
+// None is lost and none comes twice, whatever becomes of the files.
+func TestAFolderThatIsCopiedCutAndLostGivesTheSameArchive(t *testing.T) {
+	dir := t.TempDir()
+	for i, s := range append(logs(), documents()...) {
+		writeAt(t, filepath.Join(dir, "f"+string(rune('a'+i%26))+string(rune('a'+i/26)), filepath.FromSlash(s.file)), s.content)
+	}
+	makeDB(t, filepath.Join(dir, "hermes", "state.db"), hermes6, `INSERT INTO sessions(id, source, started_at) VALUES ('s','cli',1777629600)`,
+		`INSERT INTO messages(session_id, role, content, timestamp) VALUES ('s','user','hello',1777629601),('s','assistant','hi',1777629602),('s','user','hello',1777629603)`)
+	makeDB(t, filepath.Join(dir, "crush", "crush.db"), `CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, created_at INTEGER, updated_at INTEGER);
+		CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts TEXT, model TEXT, created_at INTEGER)`,
+		`INSERT INTO sessions VALUES ('s1',NULL,'T',1777629600,1777629602)`,
+		`INSERT INTO messages VALUES ('1','s1','user','[{"type":"text","data":{"text":"go"}}]',NULL,1777629600)`)
+	makeDB(t, filepath.Join(dir, "zed", "threads.db"), `CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)`,
+		`INSERT INTO threads VALUES ('z0','Old','2026-05-01T09:00:00+00:00','json','{"version":"0.2.0","messages":[{"id":1,"role":"user","segments":[{"type":"text","text":"hi"}]}]}')`)
+	goThrough(t, dir)
+}
+
+func TestThePublishedFilesCopiedCutAndLostGiveTheSameArchive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	goThrough(t, testdata(t, "transcripts"))
+}
