@@ -56,12 +56,12 @@ type DB struct {
 // migrations. It waits for other processes that are opening it. Errors:
 // ErrNewer, ErrDamaged.
 func Open(ctx context.Context, path string) (*DB, error) {
-	steps, err := fs.Sub(migrations, "migration")
+	schema, err := archiveSchema()
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
 	db := &DB{}
-	db.sqlite, err = engine.Open(ctx, path, engine.Schema{Steps: steps, ApplicationID: applicationID})
+	db.sqlite, err = engine.Open(ctx, path, schema)
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
@@ -70,6 +70,12 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	db.index = index.New(db.read, db.indexTexts)
 	db.vectors = &vector.Store{SQLite: db.sqlite, Messages: db.own}
 	return db, nil
+}
+
+// archiveSchema says what an archive is.
+func archiveSchema() (engine.Schema, error) {
+	steps, err := fs.Sub(migrations, "migration")
+	return engine.Schema{Steps: steps, ApplicationID: applicationID}, err
 }
 
 // Close closes the archive.

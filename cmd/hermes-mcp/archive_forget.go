@@ -24,7 +24,7 @@ func (a *app) archiveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(a.exportCommand(), a.importCommand(), a.forgetCommand())
+	c.AddCommand(a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.forgetCommand())
 	return c
 }
 

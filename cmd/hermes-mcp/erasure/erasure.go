@@ -143,7 +143,7 @@ func (e Erasure) dropJobs(sessions []string) error {
 // from before a migration, and what a backup or restore left when it was killed.
 func (e Erasure) dropCopies() error {
 	var failed error
-	for _, pattern := range []string{e.Path + ".schema-*", filepath.Join(e.Folder, StagePattern), filepath.Join(Backups(e.Folder), "*"+PartSuffix+"*")} {
+	for _, pattern := range []string{e.Path + ".schema-*", filepath.Join(e.Folder, transcript.Stages), filepath.Join(Backups(e.Folder), "*"+transcript.PartSuffix+"*")} {
 		paths, err := filepath.Glob(pattern)
 		failed = errors.Join(failed, err)
 		for _, path := range paths {
@@ -152,12 +152,6 @@ func (e Erasure) dropCopies() error {
 	}
 	return failed
 }
-
-// Names of files that exist only while a backup or restore is made.
-const (
-	StagePattern = "restore-*.stage*"
-	PartSuffix   = ".part"
-)
 
 func backupsIn(dir string) []string {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.db"))

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/erasure"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "backup [FILE]", Short: "Copy the archive as it is now, and check the copy", Args: cobra.MaximumNArgs(1),
+		Long: `Copies the archive as it is at this moment, also while servers read and write,
+and reads the copy from end to end. Without FILE it goes into mcp/backups, where
+archive forget cleans it too; a backup elsewhere is yours to look after.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.begin(cmd, false, func(ctx context.Context) error {
+				path := ""
+				if len(args) == 1 {
+					path = args[0]
+				}
+				return a.backup(ctx, path, asJSON)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+func (a *app) backup(ctx context.Context, path string, asJSON bool) error {
+	if !a.archive.exists() {
+		return errors.New("there is no archive yet; hermes-mcp ingest makes one")
+	}
+	name := "archive-" + time.Now().Format("20060102-150405") + ".db"
+	info, err := os.Stat(path)
+	switch {
+	case path == "":
+		path = filepath.Join(erasure.Backups(a.home.MCP()), name)
+	case err == nil && info.IsDir():
+		path = filepath.Join(path, name)
+	case err == nil:
+		return fmt.Errorf("%s is there already, and is left as it is: name another file", path)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	db, err := a.archive.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := db.Backup(ctx, path); err != nil {
+		return err
+	}
+	if info, err = os.Stat(path); err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(map[string]any{"path": path, "bytes": info.Size()})
+	}
+	fmt.Fprintf(a.out, "%s: %s, read from end to end and sound\n", path, size(info.Size()))
+	return nil
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var revive, asJSON bool
+	c := &cobra.Command{
+		Use: "restore FILE", Short: "Put a backup into the archive's place", Args: cobra.ExactArgs(1),
+		Long: `Checks a backup, keeps the present archive in mcp/backups, and puts the backup in
+its place. What was forgotten since the backup was made is forgotten in it too,
+unless --revive is said. Every server and other process that has the archive
+open must be ended first.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.begin(cmd, false, func(ctx context.Context) error { return a.restore(ctx, args[0], revive, asJSON) })
+		},
+	}
+	c.Flags().BoolVar(&revive, "revive", false, "also bring back sessions that were forgotten")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+func (a *app) restore(ctx context.Context, path string, revive, asJSON bool) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	done, err := transcript.Restore(ctx, a.archive.path, path, erasure.Backups(a.home.MCP()), revive)
+	switch {
+	case errors.Is(err, transcript.ErrInUse):
+		return fmt.Errorf("%w: end every client and hermes-mcp serve, then say it again; nothing was changed", err)
+	case errors.Is(err, transcript.ErrForeign), errors.Is(err, transcript.ErrNewer), errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%w; nothing was changed", err)
+	case err != nil:
+		return err
+	}
+	if asJSON {
+		return a.printJSON(map[string]any{"sessions": done.Sessions, "messages": done.Messages, "left_out": done.Forgotten, "before": done.Aside})
+	}
+	fmt.Fprintf(a.out, "%d sessions, %d messages from %s\n", done.Sessions, done.Messages, path)
+	if done.Forgotten > 0 {
+		fmt.Fprintf(a.out, "%d sessions were left out: they were forgotten since; --revive takes them\n", done.Forgotten)
+	}
+	if done.Damaged != nil {
+		fmt.Fprintf(a.err, "hermes-mcp: the archive that was there could not be read, so what was forgotten in it is not known: %v\n", done.Damaged)
+	}
+	if done.Aside != "" {
+		fmt.Fprintf(a.out, "what was there before: %s\n", done.Aside)
+	}
+	return nil
+}

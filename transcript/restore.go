@@ -1,0 +1,239 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+)
+
+var (
+	// ErrInUse is returned by Restore while another process has the archive open.
+	ErrInUse = engine.ErrInUse
+	// ErrForeign is returned by Restore for a file that is no archive.
+	ErrForeign = engine.ErrForeign
+)
+
+// Names of files that exist only while a backup or a restore is made. What a
+// kill leaves of them is of no use.
+const (
+	PartSuffix  = ".part"
+	stagePrefix = "restore-"
+	stageSuffix = ".stage"
+	// Stages is the pattern of the latter, beside the archive.
+	Stages = stagePrefix + "*" + stageSuffix + "*"
+)
+
+// Backup writes the archive as it is now into a new file, while others read and
+// write, and checks it. The file is there whole or not at all.
+func (db *DB) Backup(ctx context.Context, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if err := db.sqlite.Copy(ctx, to, to+PartSuffix); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// A Restored says what a restore brought.
+type Restored struct {
+	Sessions  int
+	Messages  int
+	Schema    int    // of the backup
+	Forgotten int    // sessions of the backup that were left out, since they were forgotten
+	Aside     string // where the archive is now that was there before; "" when it was empty
+	Damaged   error  // why the archive that was there could not be read; what was forgotten in it is not known
+}
+
+// Restore puts the backup from into the place of the archive at path, after it
+// was checked, and keeps what was there in the folder aside. What was forgotten
+// since the backup was made is forgotten in it too, unless revive. Until it
+// returns, and whenever it is stopped, the archive is the old one or the new one.
+// Errors: ErrInUse, ErrForeign, ErrDamaged and ErrNewer of the backup.
+func Restore(ctx context.Context, path, from, aside string, revive bool) (Restored, error) {
+	r := restore{path: path, from: from, aside: aside, revive: revive,
+		stage: filepath.Join(filepath.Dir(path), stagePrefix+strconv.Itoa(os.Getpid())+stageSuffix)}
+	err := r.run(ctx)
+	err = errors.Join(err, r.sweep())
+	if err != nil {
+		return r.done, fmt.Errorf("restore: %w", err)
+	}
+	return r.done, nil
+}
+
+type restore struct {
+	path, from, aside, stage string
+	revive                   bool
+	forgotten, exports       []string
+	receipts                 []Receipt
+	done                     Restored
+}
+
+func (r *restore) run(ctx context.Context) error {
+	schema, err := archiveSchema()
+	if err != nil {
+		return err
+	}
+	if here, err := os.Stat(r.path); err == nil {
+		if that, err := os.Stat(r.from); err == nil && os.SameFile(here, that) {
+			return errors.New("the backup is the archive itself")
+		}
+	}
+	if r.done.Schema, err = schema.Inspect(ctx, r.from); err != nil {
+		return err
+	}
+	if err := r.keepPresent(ctx); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	if r.done.Damaged != nil {
+		if r.done.Aside, err = engine.Aside(r.path, r.aside); err != nil {
+			return err
+		}
+		return os.Rename(r.stage, r.path)
+	}
+	return engine.Replace(ctx, r.path, r.stage)
+}
+
+// keepPresent copies the archive that is there, and notes what must outlive it.
+func (r *restore) keepPresent(ctx context.Context) error {
+	if _, err := os.Stat(r.path); errors.Is(err, fs.ErrNotExist) {
+		db, err := Open(ctx, r.path)
+		if err != nil {
+			return err
+		}
+		return db.Close()
+	}
+	if err := engine.Alone(ctx, r.path); errors.Is(err, ErrInUse) {
+		return err
+	}
+	db, err := Open(ctx, r.path)
+	if err == nil {
+		err = db.Check(ctx)
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	if errors.Is(err, ErrDamaged) {
+		r.done.Damaged = err
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.note(ctx, db), db.Close())
+}
+
+func (r *restore) note(ctx context.Context, db *DB) (err error) {
+	if r.forgotten, err = db.Forgotten(ctx); err != nil {
+		return err
+	}
+	if r.exports, err = db.Exports(ctx); err != nil {
+		return err
+	}
+	if r.receipts, err = db.Receipts(ctx); err != nil {
+		return err
+	}
+	var sessions int
+	if err := db.read.QueryRowContext(ctx, "SELECT count(*) FROM session").Scan(&sessions); err != nil || sessions == 0 {
+		return err
+	}
+	to := filepath.Join(r.aside, "before-restore-"+time.Now().Format("20060102-150405.000")+".db")
+	if err := db.Backup(ctx, to); err != nil {
+		return fmt.Errorf("keep the present archive: %w", err)
+	}
+	r.done.Aside = to
+	return nil
+}
+
+// prepare makes of the backup what will be the archive, beside it.
+func (r *restore) prepare(ctx context.Context) (err error) {
+	if err := engine.CopyFile(ctx, r.from, r.stage); err != nil {
+		return err
+	}
+	db, err := Open(ctx, r.stage) // brings it up to date
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var again Chosen
+	for _, name := range r.forgotten {
+		var there bool
+		if err := db.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&there); err != nil {
+			return err
+		}
+		if there && r.revive {
+			continue
+		}
+		if there {
+			r.done.Forgotten++
+		}
+		again.Sessions = append(again.Sessions, Session{ID: name})
+	}
+	if err := r.carry(ctx, db, again); err != nil {
+		return err
+	}
+	if len(again.Sessions) > 0 {
+		if err := db.Scrub(ctx); err != nil {
+			return err
+		}
+	}
+	if err := db.read.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(messages), 0) FROM session").Scan(&r.done.Sessions, &r.done.Messages); err != nil {
+		return err
+	}
+	return db.Check(ctx)
+}
+
+// carry takes over what the present archive must not lose: what was forgotten,
+// and the record of it. A process that knew the old archive sees that it is
+// another one.
+func (r *restore) carry(ctx context.Context, db *DB, again Chosen) error {
+	var names []string
+	for _, s := range again.Sessions {
+		names = append(names, s.ID)
+	}
+	return db.update(ctx, true, func(t *engine.Tx) error {
+		if _, err := db.writer.Remove(t, names, true, db.now()); err != nil {
+			return err
+		}
+		for _, path := range r.exports {
+			if err := t.Exec("INSERT INTO export (path, at) VALUES (?, ?) ON CONFLICT DO NOTHING", path, record.Millis(db.now())); err != nil {
+				return err
+			}
+		}
+		for _, one := range r.receipts {
+			var there bool
+			if err := t.Row("SELECT EXISTS (SELECT 1 FROM receipt WHERE at = ?)", []any{record.Millis(one.At)}, &there); err != nil {
+				return err
+			}
+			if there {
+				continue
+			}
+			if err := one.insert(t); err != nil {
+				return err
+			}
+		}
+		return t.Exec("UPDATE counter SET value = max(value + 1, ?) WHERE name = 'forgotten'", record.Millis(time.Now()))
+	})
+}
+
+// sweep removes what is left of this run and of killed ones.
+func (r *restore) sweep() error {
+	paths, err := filepath.Glob(filepath.Join(filepath.Dir(r.path), Stages))
+	for _, p := range paths {
+		if e := os.Remove(p); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
