@@ -191,7 +191,7 @@ func (d *directory) word(s string) string {
 // at returns what is known of message id and its session, nil when nothing.
 func (d *directory) at(id int64) (Slot, *dirSession) {
 	b, i := id/BlockSlots, int(id%BlockSlots)*SlotSize
-	if b < 0 || b >= int64(len(d.blocks)) || i+SlotSize > len(d.blocks[b].slots) {
+	if id < 0 || b >= int64(len(d.blocks)) || i+SlotSize > len(d.blocks[b].slots) {
 		return Slot{}, nil
 	}
 	return decodeSlot(d.blocks[b].slots[i:]), d.blocks[b].session

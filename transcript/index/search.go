@@ -203,10 +203,14 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 	return nil
 }
 
-// wanted tells whether a message is to be collected.
+// wanted tells whether a message is to be collected. One that the directory does
+// not know, since it was written after that was read, is not.
 func (s *search) wanted(id int64) bool {
+	if _, session := s.dir.at(id); session == nil {
+		return false
+	}
 	b := id / BlockSlots
-	if b < 0 || b >= int64(len(s.known)) || s.known[b]&(1<<(id%BlockSlots)) != 0 || s.dir.blocks[b].session == nil {
+	if b >= int64(len(s.known)) || s.known[b]&(1<<(id%BlockSlots)) != 0 {
 		return false
 	}
 	if s.filter.open {
