@@ -319,3 +319,40 @@ func TestMarksMoveForwardOnly(t *testing.T) {
 		t.Error("marked a session that is not there")
 	}
 }
+
+// Upstream #77033: search read full contents that it never returned. Here the
+// statements of a search name no table that holds text, and take the path
+// through the index that they were written for.
+func TestPlansOfTheStatementsOfASearch(t *testing.T) {
+	db := openTest(t)
+	put(t, db, "t:a", "x")
+	for query, want := range map[string]string{
+		`SELECT 1 FROM message_fts WHERE message_fts MATCH 'a' AND hermes_collect(message_fts, 1) ORDER BY rowid DESC`:          "SCAN message_fts VIRTUAL TABLE INDEX 192:M1",
+		`SELECT 1 FROM message_fts WHERE message_fts MATCH 'a' AND hermes_collect(message_fts, 1) AND rowid BETWEEN 64 AND 127`: "SCAN message_fts VIRTUAL TABLE INDEX 0:M1><",
+		`SELECT term, df FROM term WHERE term >= 'a' AND term < 'b'`:                                                            "SEARCH term USING PRIMARY KEY (term>? AND term<?)",
+		`SELECT id FROM session WHERE rev > 1`:                                                                                  "SEARCH session USING COVERING INDEX session_rev (rev>?)",
+		`SELECT id, session, slots FROM block INDEXED BY block_rev WHERE rev > 1 ORDER BY id`:                                   "SEARCH block USING INDEX block_rev (rev>?)",
+		`SELECT id FROM message WHERE key = 1`:                                                                                  "SEARCH message USING COVERING INDEX sqlite_autoindex_message_1 (key=?)",
+		"SELECT id FROM (" + strings.ReplaceAll(membersOf, "?1", "1") + ") ORDER BY seq, id":                                    "SEARCH message USING COVERING INDEX message_session (session=?)",
+	} {
+		rows, err := db.read.Query("EXPLAIN QUERY PLAN " + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for rows.Next() {
+			var a, b, c int
+			var detail string
+			if err := rows.Scan(&a, &b, &c, &detail); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, detail)
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(got, want) {
+			t.Errorf("%s\n is %q\nwant %q", query, got, want)
+		}
+	}
+}

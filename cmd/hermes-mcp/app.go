@@ -40,6 +40,7 @@ type app struct {
 	config   settings.Config
 	problems []settings.Problem
 	archive  archive
+	embedder embedder
 	external external.Memory // beside the built-in memory
 	mirrored atomic.Bool     // the provider is to be told an edit of this run
 	log      zerolog.Logger  // says nothing until openLog
@@ -108,7 +109,7 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	if a.home.Warning != "" {
 		fmt.Fprintln(a.err, "hermes-mcp:", a.home.Warning)
 	}
-	a.archive.path, a.archive.mask = a.home.MCP("archive.db"), a.config.RedactArchive
+	a.setArchive()
 	err = do(cmd.Context())
 	var f failure
 	if err != nil && !errors.As(err, &f) {
@@ -135,6 +136,12 @@ func (a *app) makeHome() error {
 	return err
 }
 
+// setArchive says where the archive is and how it is kept and searched.
+func (a *app) setArchive() {
+	a.archive.path, a.archive.mask = a.home.MCP("archive.db"), a.config.RedactArchive
+	a.archive.embedder, a.archive.weight = a.embedding, a.config.Embeddings.Weight
+}
+
 // close ends what the run had open.
 func (a *app) close() {
 	if a.mirrored.Load() && a.external.Due(context.Background()) {
@@ -144,13 +151,13 @@ func (a *app) close() {
 	}
 	for name, one := range a.profiles {
 		one.closeStores()
-		if err := errors.Join(one.archive.close(), one.external.Close()); err != nil {
-			a.log.Error().Err(err).Str("profile", name).Msg("close archive and provider")
+		if err := errors.Join(one.archive.close(), one.embedder.close(), one.external.Close()); err != nil {
+			a.log.Error().Err(err).Str("profile", name).Msg("close archive, embedder and provider")
 		}
 	}
 	a.closeStores()
-	if err := errors.Join(a.archive.close(), a.external.Close()); err != nil {
-		a.log.Error().Err(err).Msg("close archive and provider")
+	if err := errors.Join(a.archive.close(), a.embedder.close(), a.external.Close()); err != nil {
+		a.log.Error().Err(err).Msg("close archive, embedder and provider")
 	}
 	if a.logFile != nil {
 		if err := a.logFile.Close(); err != nil {

@@ -16,8 +16,11 @@ import (
 type archive struct {
 	path string
 	mask bool // secrets, before they are stored
-	mu   sync.Mutex
-	db   *transcript.DB
+	// embedder is what search by meaning asks, nil or nil where nothing is named.
+	embedder func() transcript.Embedder
+	weight   float64 // of meaning
+	mu       sync.Mutex
+	db       *transcript.DB
 }
 
 // open returns the archive, making it when there is none. A failure is tried
@@ -45,6 +48,9 @@ func (a *archive) openOwn(ctx context.Context) (*transcript.DB, error) {
 	}
 	if a.mask {
 		db.Mask = scanner.Redact
+	}
+	if a.embedder != nil {
+		db.Embedder, db.MeaningWeight = a.embedder(), a.weight
 	}
 	return db, nil
 }

@@ -87,19 +87,22 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
 		return err
 	}
 	a.openLog(false)
-	release, err := a.ingestLock(ctx)
+	held, release, err := a.ingestLock(ctx)
 	if err != nil {
 		return err
 	}
 	total, err := a.ingestAll(ctx, work, how.json)
+	if err == nil {
+		err = a.printReport(total, how.json)
+	}
+	if err == nil && held { // else a server embeds
+		err = a.embed(ctx)
+	}
 	release()
 	if ctx.Err() != nil {
 		return failure{codePartly, errors.New("interrupted; what is archived stays, ingest again to go on")}
 	}
 	if err != nil {
-		return err
-	}
-	if err := a.printReport(total, how.json); err != nil {
 		return err
 	}
 	if how.watch && ctx.Err() == nil {
@@ -172,15 +175,15 @@ func (a *app) inPlaces(ctx context.Context, sources map[string]transcript.Source
 // ingestLock waits for a server's own ingest to make room. A server keeps the
 // lock for its life, so after a moment the work is done beside it: ingest is
 // idempotent, and the archive knows how to serialise writers.
-func (a *app) ingestLock(ctx context.Context) (release func(), err error) {
+func (a *app) ingestLock(ctx context.Context) (held bool, release func(), err error) {
 	lock := flock.New(a.home.MCP("ingest.lock"))
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	held, err := lock.TryLockContext(ctx, 50*time.Millisecond)
+	held, err = lock.TryLockContext(ctx, 50*time.Millisecond)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("ingest lock: %w", err)
+		return false, nil, fmt.Errorf("ingest lock: %w", err)
 	}
-	return func() {
+	return held, func() {
 		if !held {
 			return
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,8 +127,17 @@ func (a *app) explain(ctx context.Context, how install) (found []archived, endpo
 	if len(none) > 0 {
 		fmt.Fprintf(how.words, "archive: nothing here yet of %s; it will be archived when there is\n", strings.Join(none, ", "))
 	}
-	if endpoints = a.endpoints(); endpoints != "" {
-		fmt.Fprintf(how.words, "endpoints: %s will be sent pieces of sessions, secrets masked, when a task of auxiliary in mcp/config.yaml is due\n", endpoints)
+	models, meaning := a.endpoints(), a.embeddingEndpoint()
+	if models != "" {
+		fmt.Fprintf(how.words, "endpoints: %s will be sent pieces of sessions, secrets masked, when a task of auxiliary in mcp/config.yaml is due\n", models)
+	}
+	if meaning != "" {
+		fmt.Fprintf(how.words, "endpoints: %s will be sent all that people and agents said in sessions, secrets masked, so that it can be searched by meaning\n", meaning)
+	}
+	if models != "" && meaning != "" && models != meaning {
+		return found, models + ", " + meaning
+	}
+	if endpoints = cmp.Or(models, meaning); endpoints != "" {
 		return found, endpoints
 	}
 	fmt.Fprintln(how.words, "endpoints: none; no model and no service sees your transcripts, nothing leaves this machine")

@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"many": many, "servers": servers, "rpc": rpc, "await": await, "hold": hold, "exits": exits, "foreign": foreign,
 			"json": inJSON, "atmost": atMost, "repeat": repeat, "raw": raw, "concat": concat, "setenv": setenv,
-			"model": model, "until": until, "expand": expand, "day": dayOfRecalls, "killings": killings,
+			"model": model, "embedder": embedderAt, "until": until, "expand": expand, "day": dayOfRecalls, "killings": killings,
 			"stands": stands, "beside": beside, "pinned": pinned,
 		},
 	})

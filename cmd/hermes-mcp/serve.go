@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/serve/web"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
@@ -145,7 +146,7 @@ func (a *app) keeper(wait time.Duration) *keeper.Keeper {
 	return &keeper.Keeper{
 		Open:    a.archive.openOwn,
 		Sources: source.All(), Places: a.places(), Excluded: a.config.Excluded,
-		Folder: a.home.MCP(), Log: a.log, Wait: wait,
+		Folder: a.home.MCP(), Log: a.log, Wait: wait, Meaning: a.config.Embeddings.Provider != settings.EmbeddingsOff,
 	}
 }
 

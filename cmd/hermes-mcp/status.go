@@ -48,6 +48,9 @@ func (a *app) subject(ctx context.Context, user string, now caller.Current) (hea
 		Clients: a.clientPlace(), HookFile: a.hookFile(),
 	}
 	var wrong error
+	if s.Embeddings, wrong = a.embeddings(); wrong != nil {
+		s.Troubles = append(s.Troubles, wrong.Error())
+	}
 	if s.Models, wrong = a.models(); wrong != nil {
 		s.Troubles = append(s.Troubles, wrong.Error())
 	}
@@ -120,6 +123,9 @@ func (a *app) printStatus(s health.Report) {
 		for _, line := range s.External.Lines() {
 			row("provider", "%s", line)
 		}
+	}
+	if s.Embeddings != nil {
+		row("meaning", "%s", s.Embeddings)
 	}
 	for _, m := range s.Models {
 		row("auxiliary", "%s", m)

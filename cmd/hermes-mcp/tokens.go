@@ -171,7 +171,7 @@ func (a *app) inProfile(name string) (*app, error) {
 	for _, p := range one.problems {
 		fmt.Fprintf(a.err, "hermes-mcp: profile %s: %s (ignored)\n", name, p)
 	}
-	one.archive.path, one.archive.mask = home.MCP("archive.db"), one.config.RedactArchive
+	one.setArchive()
 	if a.profiles == nil {
 		a.profiles = map[string]*app{}
 	}

@@ -93,11 +93,7 @@ func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cur
 		p.st.Sides = map[string]string{}
 	}
 	maps.Copy(p.sides, p.st.Sides)
-	err = p.run(&p, &p.st)
-	if err == nil && from.Offset == 0 {
-		err = p.titleOthers(ctx)
-	}
-	if err != nil {
+	if err := p.run(&p, &p.st); err != nil {
 		return fmt.Errorf("read claude code session: %w", err)
 	}
 	return nil

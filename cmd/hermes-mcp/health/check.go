@@ -56,6 +56,7 @@ func (s Subject) Check(ctx context.Context) []Check {
 	s.checkFacts(ctx, add)
 	s.checkArchive(ctx, add)
 	s.checkSources(ctx, add)
+	s.checkEmbeddings(ctx, add)
 	s.checkAuxiliary(add)
 	s.checkProvider(add)
 	s.checkClients(ctx, add)

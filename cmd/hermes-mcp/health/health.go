@@ -33,30 +33,33 @@ type Subject struct {
 	Clients  clients.Place
 	HookFile string // the settings file with our hook, "" when there is none
 	Models   []Model
-	Jobs     []curator.Job
-	External *external.Health // nil when there is no provider
-	Troubles []string         // what kept the above from being known
+	// Embeddings is what search by meaning is set to, nil when it is off.
+	Embeddings *Embeddings
+	Jobs       []curator.Job
+	External   *external.Health // nil when there is no provider
+	Troubles   []string         // what kept the above from being known
 }
 
 // A Report is what `status --json` and hermes://status say.
 type Report struct {
-	Version  string             `json:"version"`
-	Home     string             `json:"home"`
-	HomeFrom string             `json:"home_from"`
-	Profile  string             `json:"profile"`
-	Session  string             `json:"session"`
-	Live     []string           `json:"live_sessions"`
-	FoundBy  string             `json:"session_found_by"`
-	Project  *caller.Project    `json:"project,omitempty"`
-	Memory   []Target           `json:"memory"`
-	Archive  Archive            `json:"archive"`
-	Provider string             `json:"provider"` // its name, or none
-	External *external.Health   `json:"provider_health,omitempty"`
-	Models   []Model            `json:"auxiliary,omitempty"`
-	Queue    []string           `json:"queue,omitempty"` // flushes and reviews that are due
-	Settings map[string]From    `json:"settings"`
-	Config   []settings.Problem `json:"config_problems"`
-	Notes    []string           `json:"notes,omitempty"`
+	Version    string             `json:"version"`
+	Home       string             `json:"home"`
+	HomeFrom   string             `json:"home_from"`
+	Profile    string             `json:"profile"`
+	Session    string             `json:"session"`
+	Live       []string           `json:"live_sessions"`
+	FoundBy    string             `json:"session_found_by"`
+	Project    *caller.Project    `json:"project,omitempty"`
+	Memory     []Target           `json:"memory"`
+	Archive    Archive            `json:"archive"`
+	Provider   string             `json:"provider"` // its name, or none
+	External   *external.Health   `json:"provider_health,omitempty"`
+	Embeddings *Embeddings        `json:"embeddings,omitempty"`
+	Models     []Model            `json:"auxiliary,omitempty"`
+	Queue      []string           `json:"queue,omitempty"` // flushes and reviews that are due
+	Settings   map[string]From    `json:"settings"`
+	Config     []settings.Problem `json:"config_problems"`
+	Notes      []string           `json:"notes,omitempty"`
 }
 
 // A Target is one of the curated files.
@@ -126,7 +129,7 @@ func (s Subject) Report(ctx context.Context) Report {
 		Version: s.Version, Home: s.Home.Path, HomeFrom: s.Home.From, Profile: s.Home.Profile,
 		Session: s.Session.ID, Live: s.Session.Live, FoundBy: s.Session.How, Project: s.Project, Provider: "none",
 		Settings: map[string]From{}, Config: s.Problems,
-		Memory: s.targets(ctx), Archive: s.archive(ctx), Models: s.Models, Queue: jobs(s.Jobs),
+		Memory: s.targets(ctx), Archive: s.archive(ctx), Embeddings: s.embeddings(ctx), Models: s.Models, Queue: jobs(s.Jobs),
 	}
 	if r.Live == nil {
 		r.Live = []string{}

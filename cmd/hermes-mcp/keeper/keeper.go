@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,10 +38,12 @@ type Keeper struct {
 	Folder   string // mcp
 	Log      zerolog.Logger
 	Wait     time.Duration // before the first scan
+	Meaning  bool          // what is archived is given its vectors too, see transcript.DB.Embed
 
 	owner atomic.Bool
 	state atomic.Pointer[backlog]
-	told  time.Time // when the state was last written for other processes
+	told  time.Time     // when the state was last written for other processes
+	news  chan struct{} // something was archived
 }
 
 // A backlog says how far a scan is. It is also mcp/ingest.json, for the
@@ -119,7 +122,13 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 	}
 	k.owner.Store(true)
+	k.news = make(chan struct{}, 1)
+	var beside sync.WaitGroup
+	if k.Meaning {
+		beside.Go(func() { k.embed(ctx) })
+	}
 	k.keep(ctx)
+	beside.Wait()
 	if err := errors.Join(dropBacklog(k.Folder), lock.Unlock()); err != nil {
 		k.Log.Warn().Err(err).Msg("ingest lock")
 	}
@@ -271,6 +280,10 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) 
 			k.Log.Info().Str("path", p.Path).Int("line", p.Line).Str("reason", p.Reason).Msg("not read")
 		}
 		if report.Messages > 0 {
+			select {
+			case k.news <- struct{}{}:
+			default: // told already
+			}
 			k.Log.Info().Str("source", b.Source.Name()).Int("files", report.Files).Int("messages", report.Messages).Msg("archived")
 		}
 	}

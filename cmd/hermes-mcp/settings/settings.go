@@ -48,6 +48,7 @@ type Config struct {
 	FlushMinTurns  int    // prompts below which a session is not flushed; 0 turns flushes off
 	Summarize      string // whether a search asks the auxiliary model: off, ask, always
 	Auxiliary      Auxiliary
+	Embeddings     Embeddings
 	Provider       Provider
 	// Origins names where each key that is not at its default came from.
 	Origins map[string]string
@@ -81,7 +82,7 @@ type Setting struct {
 }
 
 // All is the table of every key, in the order in which README shows it.
-var All = slices.Concat(general, providers, auxiliary, network)
+var All = slices.Concat(general, embeddings, providers, auxiliary, network)
 
 var general = []Setting{
 	{Key: "memory.memory_char_limit", Flag: "memory-char-limit", Env: "HERMES_MCP_MEMORY_CHAR_LIMIT", Type: "number", Default: "2200", Hermes: true,
