@@ -202,9 +202,7 @@ func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (r
 	files, size := 0, int64(0)
 	for _, w := range work {
 		files += len(w.Files)
-		for _, f := range w.Files {
-			size += f.Size
-		}
+		size += sizeOf(w.Files)
 	}
 	var screen io.Writer = a.err
 	if quiet {
@@ -216,7 +214,7 @@ func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (r
 	for _, w := range work {
 		one, err := db.Ingest(ctx, w.Source, w.Files, w.Final, show.update)
 		total.add(one)
-		show.done(len(w.Files), one)
+		show.done(len(w.Files), sizeOf(w.Files), one)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ingest %s: %w", w.Source.Name(), err))
 			break
@@ -225,6 +223,13 @@ func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (r
 	show.end()
 	total.Seconds = time.Since(start).Seconds()
 	return total, errors.Join(errs...)
+}
+
+func sizeOf(files []transcript.File) (size int64) {
+	for _, f := range files {
+		size += f.Size
+	}
+	return size
 }
 
 func (a *app) printReport(r report, asJSON bool) error {

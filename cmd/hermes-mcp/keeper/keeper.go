@@ -66,10 +66,11 @@ const (
 	rescanEvery  = time.Minute            // all files, for what the watcher missed
 	retryAfter   = 5 * time.Second        // when the archive could not be written
 	rescanAtMost = 10 * time.Second       // when news keep coming
-	takeOverTry  = 15 * time.Second       // whether the owner of the lock is gone
+	takeOverTry  = 3 * time.Second        // whether the owner of the lock is gone
 	gatherEvents = 700 * time.Millisecond // after a file changed, for more to come
 	quietAfter   = 10 * time.Minute       // a torn last line is then taken as final
 	tellEvery    = 500 * time.Millisecond
+	backfill     = 2000 // new messages; what brings fewer is live
 )
 
 // Pending is what a search must say about what it may have missed, or "".
@@ -162,7 +163,12 @@ func (k *Keeper) keep(ctx context.Context) {
 				continue
 			}
 			var strange []string
-			strange, ok = k.changed(ctx, known, w.gather(ctx, path))
+			paths := w.gather(ctx, path)
+			if slices.Contains(paths, missed) {
+				scan = true
+				break
+			}
+			strange, ok = k.changed(ctx, known, paths)
 			scan = time.Since(last) > rescanAtMost && slices.ContainsFunc(strange, w.telling)
 		}
 		if scan {
@@ -254,8 +260,13 @@ func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, 
 // ingest works through the batches, which hold total files, and tells whether
 // the archive took them all.
 func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) {
-	defer debug.FreeOSMemory() // a backfill's garbage must not stay with an idle server
-	defer func() { k.tell(&backlog{}, true) }()
+	taken := 0
+	defer func() {
+		k.tell(&backlog{}, true)
+		if taken > backfill { // its garbage must not stay with an idle server
+			debug.FreeOSMemory()
+		}
+	}()
 	if len(work) == 0 {
 		return true
 	}
@@ -272,6 +283,7 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) 
 			k.tell(&backlog{Files: total, Done: done + p.FilesDone}, false)
 		})
 		done += len(b.Files)
+		taken += report.Messages
 		if err != nil && ctx.Err() == nil {
 			k.Log.Error().Str("source", b.Source.Name()).Err(err).Msg("ingest")
 			ok = false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -64,19 +65,10 @@ func write(t *testing.T, path, text string) {
 func TestWhatChangesIsArchivedWhileItRuns(t *testing.T) {
 	const id = "aaaaaaaa-1111-4111-8111-111111111111"
 	home := t.TempDir()
-	folder := filepath.Join(home, ".hermes", "mcp")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
 	write(t, file, say(id, 1, "where is the zeppelin"))
 	log := make(lines, 100)
-	archive := filepath.Join(folder, "archive.db")
-	k := &Keeper{
-		Open:    func(ctx context.Context) (*transcript.DB, error) { return transcript.Open(ctx, archive) },
-		Sources: source.All(), Places: transcript.Places{Home: home, HermesHome: filepath.Join(home, ".hermes"), GOOS: "linux"},
-		Excluded: func(name string) bool { return name == "hermes" }, Folder: folder, Log: zerolog.New(log),
-	}
+	k := ofHome(t, home, zerolog.New(log))
 	ctx, stop := context.WithCancel(t.Context())
 	var owner sync.WaitGroup
 	owner.Go(func() { k.Run(ctx) })
@@ -89,16 +81,84 @@ func TestWhatChangesIsArchivedWhileItRuns(t *testing.T) {
 	if words := k.Pending(t.Context()); words != "" {
 		t.Errorf("pending after the end: %s", words)
 	}
-	if _, err := os.Stat(filepath.Join(folder, "ingest.json")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(k.Folder, "ingest.json")); !os.IsNotExist(err) {
 		t.Errorf("what the keeper told others is still there: %v", err)
 	}
-	db, err := transcript.Open(t.Context(), archive)
+	db, err := k.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := db.Session(t.Context(), "claude-code:"+id)
 	if err != nil || s.Messages != 2 {
 		t.Errorf("session %+v, %v; want 2 messages", s, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ofHome is a keeper of the home folder, which it makes.
+func ofHome(t *testing.T, home string, log zerolog.Logger) *Keeper {
+	t.Helper()
+	folder := filepath.Join(home, ".hermes", "mcp")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(folder, "archive.db")
+	return &Keeper{
+		Open:    func(ctx context.Context) (*transcript.DB, error) { return transcript.Open(ctx, archive) },
+		Sources: source.All(), Places: transcript.Places{Home: home, HermesHome: filepath.Join(home, ".hermes"), GOOS: "linux"},
+		Excluded: func(name string) bool { return name == "hermes" }, Folder: folder, Log: log,
+	}
+}
+
+// keeperHome names the home of a keeper that this test program is to be.
+const keeperHome = "HERMES_TEST_KEEPER_HOME"
+
+func TestAnotherTakesOverWhenTheOwnerIsKilled(t *testing.T) {
+	if home := os.Getenv(keeperHome); home != "" {
+		ofHome(t, home, zerolog.New(os.Stdout)).Run(t.Context()) // until it is killed
+		return
+	}
+	const id = "aaaaaaaa-1111-4111-8111-111111111111"
+	home := t.TempDir()
+	file := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
+	write(t, file, say(id, 1, "where is the zeppelin"))
+	owner := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	owner.Env = append(os.Environ(), keeperHome+"="+home)
+	theirs := make(lines, 1000)
+	owner.Stdout = theirs
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.await(t, "archived")
+
+	ours := make(lines, 1000)
+	k := ofHome(t, home, zerolog.New(ours))
+	ctx, stop := context.WithCancel(t.Context())
+	var standby sync.WaitGroup
+	standby.Go(func() { k.Run(ctx) })
+	write(t, file, say(id, 2, "over the lake"))
+	theirs.await(t, "archived") // not by us: the lock is theirs
+	if k.owner.Load() {
+		t.Error("two own the lock")
+	}
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := owner.Wait(); err == nil {
+		t.Error("it ended by itself")
+	}
+	write(t, file, say(id, 3, "and down"))
+	ours.await(t, "archived")
+	stop()
+	standby.Wait()
+	db, err := k.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := db.Session(t.Context(), "claude-code:"+id); err != nil || s.Messages != 3 {
+		t.Errorf("session %+v, %v; want 3 messages", s, err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

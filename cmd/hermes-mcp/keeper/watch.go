@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,9 @@ func newWatcher(log zerolog.Logger) *watcher {
 	return w
 }
 
+// missed stands for the paths of changes that the system could not tell.
+const missed = ""
+
 // pump turns events into paths of files that sources know. It ends when the
 // watcher is closed.
 func (w *watcher) pump() {
@@ -58,6 +62,9 @@ func (w *watcher) pump() {
 				return
 			}
 			w.log.Warn().Err(err).Msg("watch")
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				w.out <- missed
+			}
 		}
 	}
 }
