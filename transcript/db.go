@@ -46,7 +46,8 @@ type DB struct {
 
 	reader  Reader
 	sqlite  *engine.DB
-	read    *sql.DB // of sqlite
+	read    *sql.DB          // of sqlite
+	often   *engine.Prepared // what every search and page asks of read
 	index   *index.Index
 	vectors *vector.Store
 	writer  *writer.Writer
@@ -67,7 +68,8 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	}
 	db.read = db.sqlite.Read
 	db.writer = writer.New(db.sqlite)
-	db.index = index.New(db.read, db.indexTexts)
+	db.often = engine.Prepare(db.read)
+	db.index = index.New(db.often, db.indexTexts)
 	db.vectors = &vector.Store{SQLite: db.sqlite, Messages: db.own}
 	return db, nil
 }
@@ -79,7 +81,7 @@ func archiveSchema() (engine.Schema, error) {
 }
 
 // Close closes the archive.
-func (db *DB) Close() error { return errors.Join(db.index.Close(), db.sqlite.Close()) }
+func (db *DB) Close() error { return errors.Join(db.often.Close(), db.sqlite.Close()) }
 
 // Check reads the whole archive and returns ErrDamaged when something is wrong
 // with it. It takes seconds a gigabyte.

@@ -32,14 +32,14 @@ func (db *DB) Messages(ctx context.Context, sessionID string, w Window) (msgs []
 func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Message, int, int, error) {
 	var session int64
 	var source, user, chat string
-	err := db.read.QueryRowContext(ctx, "SELECT id, source, user, chat FROM session WHERE name = ?", sessionID).Scan(&session, &source, &user, &chat)
+	err := db.often.Row(ctx, "SELECT id, source, user, chat FROM session WHERE name = ?", []any{sessionID}, &session, &source, &user, &chat)
 	if noRows(err) || err == nil && !db.reader.sees(source, user, chat) {
 		err = ErrNotFound
 	}
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	ids, err := column[int64](db.read.QueryContext(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))
+	ids, err := column[int64](db.often.Query(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -77,7 +77,7 @@ func (db *DB) load(ctx context.Context, ids []int64) (out []Message, err error) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := db.read.QueryContext(ctx, `SELECT m.id, s.name, m.key, m.at, m.role, m.flags,
+	rows, err := db.often.Query(ctx, `SELECT m.id, s.name, m.key, m.at, m.role, m.flags,
 			coalesce(c.model, ''), coalesce(c.dir, ''), coalesce(c.branch, ''), m.body
 		FROM json_each(?) j CROSS JOIN message m ON m.id = j.value
 		JOIN session s ON s.id = m.session LEFT JOIN context c ON c.id = m.context ORDER BY j.key`, jsonIDs(ids))

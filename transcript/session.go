@@ -45,7 +45,7 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 
 // sessions runs a query for whole sessions; rest begins after the table.
 func (db *DB) sessions(ctx context.Context, rest string, args ...any) (out []Session, err error) {
-	rows, err := db.read.QueryContext(ctx, "SELECT "+record.SessionColumns+" FROM session "+rest, args...)
+	rows, err := db.often.Query(ctx, "SELECT "+record.SessionColumns+" FROM session "+rest, args...)
 	if err != nil {
 		return nil, db.explain(err)
 	}

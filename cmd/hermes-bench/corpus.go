@@ -24,18 +24,19 @@ type corpus struct {
 // samples bounds how many texts of each kind are remembered.
 const samples = 2_000
 
-// write makes messages in sessions of sessionLength under dir. One text in
-// twelve is Chinese, Japanese or Korean (8 %).
-func (c *corpus) write(dir string, messages int) error {
+// write makes the messages from one number to another in sessions of
+// sessionLength under dir. One text in twelve is Chinese, Japanese or Korean
+// (8 %).
+func (c *corpus) write(dir string, from, to int) error {
 	start := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
-	for n := 0; n < messages; n += sessionLength {
+	for n := from; n < to; n += sessionLength {
 		path := filepath.Join(dir, fmt.Sprintf("project-%02d", n/sessionLength%40))
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return err
 		}
 		id := fmt.Sprintf("%08x-0000-4000-8000-%012x", n/sessionLength, n)
 		at := start.Add(time.Duration(n) * 20 * time.Second)
-		if err := c.session(filepath.Join(path, id+".jsonl"), id, at, min(sessionLength, messages-n)); err != nil {
+		if err := c.session(filepath.Join(path, id+".jsonl"), id, at, min(sessionLength, to-n)); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // by Zipf's law, identifiers, and runs of Chinese, Japanese and Korean.
 type language struct {
 	rnd         *rand.Rand
+	pcg         *rand.PCG // of rnd
 	zipf        *rand.Zipf
 	words       []string // most frequent first
 	identifiers []string
@@ -24,8 +25,9 @@ const (
 )
 
 func newLanguage(seed uint64) *language {
-	rnd := rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15))
-	l := &language{rnd: rnd, zipf: rand.NewZipf(rnd, 1.07, 4, vocabulary-1)}
+	pcg := rand.NewPCG(seed, seed^0x9e3779b97f4a7c15)
+	rnd := rand.New(pcg)
+	l := &language{rnd: rnd, pcg: pcg, zipf: rand.NewZipf(rnd, 1.07, 4, vocabulary-1)}
 	onsets := strings.Fields("b br c ch cl d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t th tr v w")
 	vowels := strings.Fields("a e i o u ai ea ee io ou")
 	codas := strings.Fields("n r s t l m ck nd rt st x ng")
@@ -67,6 +69,9 @@ func newLanguage(seed uint64) *language {
 	}
 	return l
 }
+
+// seed makes what is drawn from here on depend on n alone.
+func (l *language) seed(n uint64) { l.pcg.Seed(n, n^0x9e3779b97f4a7c15) }
 
 // word draws a word by frequency.
 func (l *language) word() string { return l.words[l.zipf.Uint64()] }

@@ -5,6 +5,7 @@ package main
 import (
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // peakRSS is the largest resident size of this process in millions of bytes,
@@ -18,4 +19,13 @@ func peakRSS() float64 {
 		return float64(u.Maxrss) / 1e6
 	}
 	return float64(u.Maxrss) * 1024 / 1e6
+}
+
+// cpuTime is what this process has taken of the processors, user and system.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,43 +2,49 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
 // speedReport says how long session_search takes, by kind of query, in an
-// archive of generated text.
+// archive of generated text, and how that grows from a smaller one.
 type speedReport struct {
-	Messages   int          `json:"messages"`
-	TextBytes  int64        `json:"text_bytes"`
-	DBBytes    int64        `json:"db_bytes"`
-	IndexBytes int64        `json:"index_bytes"`
-	Classes    []speedClass `json:"classes"`
+	speedArchive
+	Base    *speedArchive `json:"base,omitempty"` // asked in turns with it
+	Classes []speedClass  `json:"classes"`
+}
+
+// A speedArchive is what was asked.
+type speedArchive struct {
+	Messages   int   `json:"messages"`
+	TextBytes  int64 `json:"text_bytes"`
+	DBBytes    int64 `json:"db_bytes"`
+	IndexBytes int64 `json:"index_bytes"`
 }
 
 type speedClass struct {
 	Name string  `json:"name"`
 	P50  float64 `json:"p50_ms"`
 	P95  float64 `json:"p95_ms"`
-	Hits float64 `json:"hits"` // sessions returned, on average
+	CPU  float64 `json:"cpu_ms"` // a query, user and system, on average
+	Hits float64 `json:"hits"`   // sessions returned, on average
+	// Of the base, and how many times as long this one takes.
+	BaseP50 float64 `json:"base_p50_ms,omitempty"`
+	BaseCPU float64 `json:"base_cpu_ms,omitempty"`
+	Growth  float64 `json:"growth_p50,omitempty"`
 }
 
-// queriesPerClass is how many different queries each class asks.
-const queriesPerClass = 40
+// baseMessages is the archive that a larger one is compared with.
+const baseMessages = 100_000
 
 func speedCommand(show func(report) error, stderr io.Writer) *cobra.Command {
 	var messages int
-	var home string
+	var keep string
 	c := &cobra.Command{
 		Use:   "speed",
 		Short: "How long session_search takes in a generated archive",
@@ -47,186 +53,123 @@ func speedCommand(show func(report) error, stderr io.Writer) *cobra.Command {
 			if messages < sessionLength {
 				return fmt.Errorf("--messages is at least %d, not %d", sessionLength, messages)
 			}
-			r, err := measureSpeed(c.Context(), home, messages, stderr)
+			r, err := measureSpeed(c.Context(), keep, messages, stderr)
 			if err != nil {
 				return err
 			}
 			return show(r)
 		},
 	}
-	c.Flags().IntVar(&messages, "messages", 100_000, "messages to generate")
-	c.Flags().StringVar(&home, "home", "", "home to make, or one that an earlier run made with as many messages; temporary when empty")
+	c.Flags().IntVar(&messages, "messages", baseMessages, fmt.Sprintf("messages to generate; more than %d are compared with as many", baseMessages))
+	c.Flags().StringVar(&keep, "keep", "", "folder that keeps what is generated for the next run; temporary when empty")
 	return c
 }
 
-func measureSpeed(ctx context.Context, home string, messages int, stderr io.Writer) (speedReport, error) {
-	r := speedReport{Messages: messages}
-	if home != "" {
-		if err := os.MkdirAll(home, 0o700); err != nil {
-			return r, err
-		}
-	}
-	b, err := newBed(ctx, home)
+func measureSpeed(ctx context.Context, keep string, messages int, stderr io.Writer) (r speedReport, err error) {
+	b, samples, err := speedBed(ctx, keep, messages, stderr)
 	if err != nil {
 		return r, err
 	}
-	samples, err := b.fill(ctx, messages, stderr)
-	if err == nil {
-		for _, class := range queryClasses(samples) {
-			var got speedClass
-			if got, err = b.timeClass(ctx, class); err != nil {
-				break
-			}
-			r.Classes = append(r.Classes, got)
+	defer func() { err = errors.Join(err, b.close()) }()
+	var base *bed
+	if messages > baseMessages {
+		if base, samples, err = speedBed(ctx, keep, baseMessages, stderr); err != nil {
+			return r, err
 		}
+		defer func() { err = errors.Join(err, base.close()) }()
 	}
-	if err == nil {
-		var sizes transcript.Sizes
-		sizes, err = b.sizes(ctx)
-		r.TextBytes, r.DBBytes, r.IndexBytes = sizes.Text, sizes.DB, sizes.Index
-	}
-	return r, closing(b, err)
-}
-
-// A sampleFile keeps what a generated home can be asked about.
-type sampleFile struct {
-	Messages int
-	Prose    []string
-	Foreign  []string
-}
-
-// fill generates and ingests messages, unless an earlier run did.
-func (b *bed) fill(ctx context.Context, messages int, stderr io.Writer) (*corpus, error) {
-	const seed = 7
-	c := &corpus{language: newLanguage(seed)}
-	kept := filepath.Join(b.home, "bench-samples.json")
-	if raw, err := os.ReadFile(kept); err == nil {
-		var s sampleFile
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, fmt.Errorf("%s: %w", kept, err)
-		}
-		if s.Messages != messages {
-			return nil, fmt.Errorf("%s holds %d generated messages, not %d; name another --home", b.home, s.Messages, messages)
-		}
-		c.prose, c.foreign = s.Prose, s.Foreign
-		return c, nil
-	}
-	dir, err := os.MkdirTemp("", "hermes-bench-corpus-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := c.write(dir, messages); err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(stderr, "hermes-bench: ingesting %d generated messages\n", messages)
-	rep, err := b.ingestAll(ctx, dir, nil)
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(stderr, "hermes-bench: %d messages in %d sessions\n", rep.Messages, rep.Sessions)
-	raw, err := json.Marshal(sampleFile{messages, c.prose, c.foreign})
-	if err != nil {
-		return nil, err
-	}
-	return c, os.WriteFile(kept, raw, 0o600)
-}
-
-// A queryClass is a kind of query with its queries.
-type queryClass struct {
-	name    string
-	queries []string
-}
-
-// queryClasses draws the queries of every class, afresh from what was said.
-func queryClasses(c *corpus) []queryClass {
-	text := func() []string { return strings.Fields(strings.ReplaceAll(c.prose[c.rnd.IntN(len(c.prose))], ".", "")) }
-	foreign := func(n int) string {
-		run := []rune(strings.NewReplacer("，", "", "。", "").Replace(c.foreign[c.rnd.IntN(len(c.foreign))]))
-		i := c.rnd.IntN(len(run) - n)
-		return string(run[i : i+n])
-	}
-	common := func() string { return c.between(5, 60) }
-	middle := func() string { return c.between(200, 4_000) }
-	long := func(from, to, letters int) string {
-		for {
-			if w := c.between(from, to); len(w) >= letters {
-				return w
-			}
-		}
-	}
-	kinds := []struct {
-		name string
-		draw func() string
-	}{
-		{"rare word", func() string { return c.between(20_000, vocabulary) }},
-		{"common word", common},
-		{"two words", func() string { return middle() + " " + middle() }},
-		{"or of three common", func() string { return common() + " OR " + common() + " OR " + common() }},
-		{"prefix", func() string { return long(200, 4_000, 5)[:3+c.rnd.IntN(3)] + "*" }},
-		{"phrase", func() string {
-			w := text()
-			i := c.rnd.IntN(len(w) - 1)
-			return `"` + w[i] + " " + w[i+1] + `"`
-		}},
-		{"question", func() string {
-			w := text()
-			q := "how did we"
-			for range 5 {
-				q += " " + w[c.rnd.IntN(len(w))]
-			}
-			return q + "?"
-		}},
-		{"identifier", func() string { return c.identifiers[c.rnd.IntN(len(c.identifiers))] }},
-		{"chinese 1", func() string { return foreign(1) }},
-		{"chinese 2", func() string { return foreign(2) }},
-		{"chinese 4", func() string { return foreign(4) }},
-		{"typo", func() string {
-			w := []byte(long(4_000, 20_000, 5))
-			i := 1 + c.rnd.IntN(len(w)-2)
-			w[i], w[i+1] = w[i+1], w[i]
-			return string(w)
-		}},
-	}
-	classes := make([]queryClass, 0, len(kinds))
-	for _, k := range kinds {
-		class := queryClass{name: k.name}
-		for range queriesPerClass {
-			class.queries = append(class.queries, k.draw())
-		}
-		classes = append(classes, class)
-	}
-	return classes
-}
-
-// timeClass asks every query of a class once, after one that is not counted.
-func (b *bed) timeClass(ctx context.Context, class queryClass) (speedClass, error) {
-	var took []time.Duration
-	hits := 0
-	for i, q := range append(class.queries[:1:1], class.queries...) {
-		start := time.Now()
-		found, err := b.search(ctx, q, 5)
+	for _, class := range queryClasses(samples) {
+		got, err := timeClass(ctx, b, base, class)
 		if err != nil {
-			return speedClass{}, fmt.Errorf("search %q: %w", q, err)
+			return r, err
 		}
-		if i > 0 {
-			took = append(took, time.Since(start))
-			hits += len(found)
+		r.Classes = append(r.Classes, got)
+	}
+	if r.speedArchive, err = b.weigh(ctx, messages); err != nil || base == nil {
+		return r, err
+	}
+	weighed, err := base.weigh(ctx, baseMessages)
+	r.Base = &weighed
+	return r, err
+}
+
+func (b *bed) weigh(ctx context.Context, messages int) (speedArchive, error) {
+	sizes, err := b.sizes(ctx)
+	return speedArchive{messages, sizes.Text, sizes.DB, sizes.Index}, err
+}
+
+// A timing is what the queries of one class took in one archive.
+type timing struct {
+	took []time.Duration
+	cpu  time.Duration
+	hits int
+}
+
+func (t *timing) ask(ctx context.Context, b *bed, query string) error {
+	start, cpu := time.Now(), cpuTime()
+	found, err := b.search(ctx, query, 5)
+	if err != nil {
+		return fmt.Errorf("search %q: %w", query, err)
+	}
+	t.took = append(t.took, time.Since(start))
+	t.cpu += cpuTime() - cpu
+	t.hits += len(found)
+	return nil
+}
+
+// timeClass asks every query of a class once, after one that is not counted, in
+// turns with base when there is one, so that both meet the same machine.
+func timeClass(ctx context.Context, b, base *bed, class queryClass) (speedClass, error) {
+	var own, other timing
+	for i, q := range append(class.queries[:1:1], class.queries...) {
+		if base != nil {
+			if err := other.ask(ctx, base, q); err != nil {
+				return speedClass{}, err
+			}
+		}
+		if err := own.ask(ctx, b, q); err != nil {
+			return speedClass{}, err
+		}
+		if i == 0 {
+			own, other = timing{}, timing{}
 		}
 	}
-	return speedClass{class.name, ms(percentile(took, 50)), ms(percentile(took, 95)), ratio(float64(hits), float64(len(class.queries)))}, nil
+	n := len(class.queries)
+	out := speedClass{
+		Name: class.name, P50: ms(percentile(own.took, 50)), P95: ms(percentile(own.took, 95)),
+		CPU: ms(own.cpu / time.Duration(n)), Hits: ratio(float64(own.hits), float64(n)),
+		BaseP50: ms(percentile(other.took, 50)), BaseCPU: ms(other.cpu / time.Duration(n)),
+	}
+	out.Growth = ratio(out.P50, out.BaseP50)
+	return out, nil
 }
 
 func (r speedReport) table(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%d messages\tp50 ms\tp95 ms\tsessions found\t\n", r.Messages)
+	fmt.Fprintf(t, "%d messages\tp50 ms\tp95 ms\tcpu ms\tsessions found\t", r.Messages)
+	if r.Base != nil {
+		fmt.Fprintf(t, "p50 ms of %d\tcpu ms\tgrowth of p50\t", r.Base.Messages)
+	}
+	fmt.Fprintln(t)
 	for _, c := range r.Classes {
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.1f\t\n", c.Name, c.P50, c.P95, c.Hits)
+		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t", c.Name, c.P50, c.P95, c.CPU, c.Hits)
+		if r.Base != nil {
+			fmt.Fprintf(t, "%.2f\t%.2f\t%.2f x\t", c.BaseP50, c.BaseCPU, c.Growth)
+		}
+		fmt.Fprintln(t)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "text %.1f MB, database %.2f x text, index %.2f x text\n", float64(r.TextBytes)/1e6,
-		ratio(float64(r.DBBytes), float64(r.TextBytes)), ratio(float64(r.IndexBytes), float64(r.TextBytes)))
-	return err
+	archives := []speedArchive{r.speedArchive}
+	if r.Base != nil {
+		archives = append(archives, *r.Base)
+	}
+	for _, a := range archives {
+		if _, err := fmt.Fprintf(w, "%d messages: text %.1f MB, database %.2f x text, index %.2f x text\n", a.Messages, float64(a.TextBytes)/1e6,
+			ratio(float64(a.DBBytes), float64(a.TextBytes)), ratio(float64(a.IndexBytes), float64(a.TextBytes))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

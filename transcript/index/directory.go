@@ -43,7 +43,7 @@ type dirSession struct {
 // refresh reads what changed since the last time.
 func (x *Index) refresh(ctx context.Context) error {
 	var rev, forgot int64
-	if err := x.read.QueryRowContext(ctx, "SELECT r.value, f.value FROM counter r, counter f WHERE r.name = 'rev' AND f.name = 'forgotten'").Scan(&rev, &forgot); err != nil {
+	if err := x.read.Row(ctx, "SELECT r.value, f.value FROM counter r, counter f WHERE r.name = 'rev' AND f.name = 'forgotten'", nil, &rev, &forgot); err != nil {
 		return err
 	}
 	d := &x.dir
@@ -70,7 +70,7 @@ func (x *Index) refresh(ctx context.Context) error {
 
 func (x *Index) readSessions(ctx context.Context) (err error) {
 	d := &x.dir
-	rows, err := x.read.QueryContext(ctx, `SELECT id, root, name, source, CASE project WHEN '' THEN dir ELSE project END,
+	rows, err := x.read.Query(ctx, `SELECT id, root, name, source, CASE project WHEN '' THEN dir ELSE project END,
 			started / 1000, active / 1000, surface, end_reason, user, chat, preview,
 			EXISTS (SELECT 1 FROM session c WHERE c.parent = s.name AND c.parent <> '' AND c.relation IN ('compaction', 'reset'))
 		FROM session s WHERE rev > ?`, d.rev)
@@ -137,7 +137,7 @@ func leftContext(reason string) bool {
 
 func (x *Index) readBlocks(ctx context.Context) (err error) {
 	d := &x.dir
-	rows, err := x.read.QueryContext(ctx, "SELECT id, session, slots FROM block INDEXED BY block_rev WHERE rev > ? ORDER BY id", d.rev)
+	rows, err := x.read.Query(ctx, "SELECT id, session, slots FROM block INDEXED BY block_rev WHERE rev > ? ORDER BY id", d.rev)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (d *directory) word(s string) string {
 // at returns what is known of message id and its session, nil when nothing.
 func (d *directory) at(id int64) (Slot, *dirSession) {
 	b, i := id/BlockSlots, int(id%BlockSlots)*SlotSize
-	if b < 0 || b >= int64(len(d.blocks)) || i+SlotSize > len(d.blocks[b].slots) {
+	if id < 0 || b >= int64(len(d.blocks)) || i+SlotSize > len(d.blocks[b].slots) {
 		return Slot{}, nil
 	}
 	return decodeSlot(d.blocks[b].slots[i:]), d.blocks[b].session

@@ -26,19 +26,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
 	"github.com/hermes-mcp/hermes-mcp/transcript/date"
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 // An Index searches one archive through a pool of connections that read. The
 // connections must have been opened with package postings linked in.
 type Index struct {
-	read  *sql.DB
+	read  *engine.Prepared
 	texts Texts
 	dir   directory
-	stmts sync.Map // query → *sql.Stmt
 }
 
 // Texts reads what was indexed of messages, by id, in order.
@@ -46,7 +45,7 @@ type Texts func(ctx context.Context, ids []int64) ([]string, error)
 
 // New returns the index of the archive that read is connected to. texts is
 // asked for a handful of messages a search; nil does without.
-func New(read *sql.DB, texts Texts) *Index { return &Index{read: read, texts: texts} }
+func New(read *engine.Prepared, texts Texts) *Index { return &Index{read: read, texts: texts} }
 
 // A Match is a message that bears on the query.
 type Match struct {
@@ -120,35 +119,6 @@ func (x *Index) Recent(ctx context.Context, f Filter, limit int) ([]int64, error
 		}
 	}
 	return out, nil
-}
-
-// Close frees what New and searches have prepared.
-func (x *Index) Close() error {
-	var errs []error
-	x.stmts.Range(func(_, s any) bool {
-		errs = append(errs, s.(*sql.Stmt).Close())
-		return true
-	})
-	x.stmts.Clear()
-	return errors.Join(errs...)
-}
-
-// query runs a statement that is prepared once a connection.
-func (x *Index) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if s, ok := x.stmts.Load(query); ok {
-		return s.(*sql.Stmt).QueryContext(ctx, args...)
-	}
-	s, err := x.read.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	if first, loaded := x.stmts.LoadOrStore(query, s); loaded {
-		if err := s.Close(); err != nil {
-			return nil, err
-		}
-		s = first.(*sql.Stmt)
-	}
-	return s.QueryContext(ctx, args...)
 }
 
 // column reads the first column of rows and closes them.

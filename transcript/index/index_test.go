@@ -62,3 +62,20 @@ func TestSequencesAreFoundFromWhereTheirWordsStand(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A statement may see what was written after the directory was read.
+func TestWhatTheDirectoryDoesNotKnowIsNotWanted(t *testing.T) {
+	one := &dirSession{id: 1, blocks: []int64{0}}
+	slot := Slot{Role: "user", Indexed: true, Tokens: 3}.Encode()
+	dir := &directory{sessions: map[int64]*dirSession{1: one}, blocks: []dirBlock{{one, append(make([]byte, SlotSize), slot[:]...)}, {}}}
+	s := &search{dir: dir, filter: Filter{}.resolve(dir), known: make([]uint64, 2)}
+	for id, want := range map[int64]bool{1: true, -1: false, 2: false, BlockSlots: false, 1 << 40: false, -1 << 62: false} {
+		if s.wanted(id) != want {
+			t.Errorf("message %d: %v", id, !want)
+		}
+	}
+	s.known[0] = 1 << 1
+	if s.wanted(1) {
+		t.Error("collected twice")
+	}
+}

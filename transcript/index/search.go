@@ -11,13 +11,13 @@ import (
 const (
 	everyRow   = 12000 // when no more match, all are looked at
 	leadRows   = 4000  // that hold a leading term
-	commonRows = 1500  // that hold common terms only
+	commonRows = 1000  // that hold common terms only
 	enoughRows = 300   // with fewer, common terms are asked too
 	titleRows  = 1000  // sessions whose title or first prompt matches
 	visitRows  = 60000 // looked at for a filter that lets few pass
 
 	fullSessions = 60 // scored in full
-	askSessions  = 12 // of these, asked for all terms when not every row was
+	askSessions  = 10 // of these, asked for all terms when not every row was
 	askAlone     = 4  // for a single term
 	askPhrases   = 8  // with more, fewer sessions are asked
 	askBlocks    = 40 // of one session
@@ -181,7 +181,7 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 	}
 	arg, release := c.Register()
 	defer release()
-	_, err := column[int64](s.x.query(ctx, query, append([]any{e.match, arg}, args...)...))
+	_, err := column[int64](s.x.read.Query(ctx, query, append([]any{e.match, arg}, args...)...))
 	if c.Stopped() {
 		err = ctx.Err()
 	}
@@ -203,10 +203,14 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 	return nil
 }
 
-// wanted tells whether a message is to be collected.
+// wanted tells whether a message is to be collected. One that the directory does
+// not know, since it was written after that was read, is not.
 func (s *search) wanted(id int64) bool {
+	if _, session := s.dir.at(id); session == nil {
+		return false
+	}
 	b := id / BlockSlots
-	if b < 0 || b >= int64(len(s.known)) || s.known[b]&(1<<(id%BlockSlots)) != 0 || s.dir.blocks[b].session == nil {
+	if b >= int64(len(s.known)) || s.known[b]&(1<<(id%BlockSlots)) != 0 {
 		return false
 	}
 	if s.filter.open {

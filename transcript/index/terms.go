@@ -114,7 +114,7 @@ func (t *term) setWords(found []entry) {
 }
 
 func (s *search) vocabulary(ctx context.Context, query string, args ...any) (out []entry, err error) {
-	rows, err := s.x.query(ctx, query, args...)
+	rows, err := s.x.read.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (s *search) vocabulary(ctx context.Context, query string, args ...any) (out
 // by how dense the newest matches stand when it is not.
 func (s *search) probe(ctx context.Context, t *term) error {
 	var n, oldest int64
-	err := s.x.read.QueryRowContext(ctx, `SELECT count(*), coalesce(min(rowid), 0) FROM
-		(SELECT rowid FROM message_fts WHERE message_fts MATCH ? ORDER BY rowid DESC LIMIT ?)`, t.phrases[0], probeRows).Scan(&n, &oldest)
+	err := s.x.read.Row(ctx, `SELECT count(*), coalesce(min(rowid), 0) FROM
+		(SELECT rowid FROM message_fts WHERE message_fts MATCH ? ORDER BY rowid DESC LIMIT ?)`, []any{t.phrases[0], probeRows}, &n, &oldest)
 	if err != nil {
 		return err
 	}

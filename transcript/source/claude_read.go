@@ -93,7 +93,11 @@ func (c Claude) Read(ctx context.Context, f transcript.File, from transcript.Cur
 		p.st.Sides = map[string]string{}
 	}
 	maps.Copy(p.sides, p.st.Sides)
-	if err := p.run(&p, &p.st); err != nil {
+	err = p.run(&p, &p.st)
+	if err == nil && from.Offset == 0 {
+		err = p.titleOthers(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("read claude code session: %w", err)
 	}
 	return nil

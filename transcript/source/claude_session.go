@@ -202,8 +202,8 @@ func (p *claudePass) title(l claudeLine, title string, rank int) error {
 }
 
 // summaryLine reads a title in its old form, or, in a compaction helper's
-// file, the summary itself. Titles of sessions in other files say nothing
-// about this one and are passed over.
+// file, the summary itself. Titles of sessions in other files are theirs, see
+// titleOthers.
 func (p *claudePass) summaryLine(l claudeLine) error {
 	if len(l.Message) > 0 {
 		text, _, err := messageText(l.Message)

@@ -233,6 +233,24 @@ func TestClaudeTitlesRankByWhoGaveThem(t *testing.T) {
 }
 
 // Reports 22 and 23: what stood before a compaction stays, and is flagged.
+func TestClaudeSummariesOfOtherFilesTitleTheirSessions(t *testing.T) {
+	dir := t.TempDir()
+	summary := func(leaf, title string) string {
+		return fmt.Sprintf(`{"type":"summary","summary":%q,"leafUuid":%q}`, title, leaf)
+	}
+	writeAt(t, filepath.Join(dir, sidB+".jsonl"), lined(userLine("b1", "", sidB, 0, `"why?"`), assistantLine("b2", "b1", sidB, 1, "m1", text("Because.")), `{"type":"file-history-snapshot"}`))
+	writeAt(t, filepath.Join(dir, sidC+".jsonl"), lined(userLine("c1", "", sidC, 0, `"who?"`), `{"type":"custom-title","customTitle":"Mine","sessionId":"`+sidC+`"}`))
+	path := filepath.Join(dir, sidA+".jsonl")
+	writeAt(t, path, lined(summary("b2", "A reason"), summary("c1", "Not as good"), summary("gone", "Of a file that is gone"), userLine("a1", "", sidA, 5, `"and now?"`)))
+	got := read(t, Claude{}, path)
+	if s := got.sessions["claude-code:"+sidB]; s == nil || s.Title != "A reason" {
+		t.Errorf("%+v", s)
+	}
+	if len(got.sessions) != 2 || got.sessions["claude-code:"+sidA].Title != "" {
+		t.Errorf("sessions %q", got.order)
+	}
+}
+
 func TestClaudeCompactionFlagsWhatLeftTheContext(t *testing.T) {
 	got := read(t, Claude{}, write(t, "S.jsonl",
 		userLine("u1", "", "S", 0, `"before"`),

@@ -19,7 +19,8 @@ func (Codex) Name() string { return "codex" }
 
 func codexID(own string) string { return Codex{}.Name() + ":" + own }
 
-// Find lists the rollouts under CODEX_HOME or ~/.codex, and the prompt history.
+// Find lists the rollouts under CODEX_HOME or ~/.codex, the prompt history, and
+// the index that holds the titles, which CODEX_SQLITE_HOME moves elsewhere.
 func (c Codex) Find(ctx context.Context, p transcript.Places) ([]transcript.File, error) {
 	home := p.Env["CODEX_HOME"]
 	if home == "" {
@@ -41,6 +42,9 @@ func (c Codex) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 	if f, ok := fileAt(c.Name(), filepath.Join(home, "history.jsonl")); ok {
 		found = append(found, f)
 	}
+	if f, ok := stateOf(first(p.Env["CODEX_SQLITE_HOME"], home)); ok {
+		found = append(found, f)
+	}
 	return found, nil
 }
 
@@ -59,7 +63,7 @@ func (c Codex) FindIn(ctx context.Context, path string) ([]transcript.File, erro
 }
 
 func (Codex) recognises(ctx context.Context, f *sniff) bool {
-	return strings.HasSuffix(f.path, ".jsonl.zst") && isRolloutName(f.path) || f.is(".jsonl") && isCodex(f)
+	return strings.HasSuffix(f.path, ".jsonl.zst") && isRolloutName(f.path) || f.is(".jsonl") && isCodex(f) || isState(ctx, f)
 }
 
 var codexTypes = map[string]bool{"session_meta": true, "turn_context": true, "response_item": true, "event_msg": true,
@@ -124,6 +128,12 @@ type codexPass struct {
 
 // Read implements [transcript.Source].
 func (c Codex) Read(ctx context.Context, f transcript.File, from transcript.Cursor, final bool, sink transcript.Sink) error {
+	if isDatabase(f.Path) {
+		if err := readState(ctx, f, from, sink); err != nil {
+			return fmt.Errorf("read codex index: %w", err)
+		}
+		return nil
+	}
 	var p codexPass
 	var err error
 	if p.pass, err = openPass(ctx, f, from, final, sink, &p.st); err != nil {

@@ -228,6 +228,42 @@ func TestCodexHistoryFillsInForLostThreads(t *testing.T) {
 	}
 }
 
+func TestCodexTitlesComeFromItsIndex(t *testing.T) {
+	home := t.TempDir()
+	rollout := filepath.Join(home, "sessions", "2026", "05", "01", "rollout-2026-05-01T10-00-00-"+threadA+".jsonl")
+	writeAt(t, rollout, lined(codexMeta(threadA, ""), codexSaid(2, "user", "why is it red")))
+	schema := `CREATE TABLE threads (id TEXT, rollout_path TEXT, title TEXT, first_user_message TEXT, updated_at INTEGER)`
+	makeDB(t, filepath.Join(home, "state_4.sqlite"), schema, `INSERT INTO threads VALUES ('`+threadA+`', '`+rollout+`', 'An older one', '', 1777629600)`)
+	db := makeDB(t, filepath.Join(home, "state_10.sqlite"), schema,
+		`INSERT INTO threads VALUES ('`+threadA+`', '`+rollout+`', 'The red build', 'why is it red', 1777629600),
+			('`+threadB+`', '/gone/rollout.jsonl', 'Of a lost thread', '', 1777629600)`)
+	files, err := Codex{}.Find(context.Background(), transcript.Places{Home: "/nowhere", Env: map[string]string{"CODEX_HOME": home}})
+	if err != nil || len(files) != 2 || filepath.Base(files[1].Path) != "state_10.sqlite" {
+		t.Fatalf("found %v, %v", files, err)
+	}
+	if named, err := Recognise(context.Background(), files[1].Path); err != nil || len(named) != 1 || named[0].Source != "codex" {
+		t.Errorf("recognised as %v, %v", named, err)
+	}
+	got := newCollector()
+	readInto(t, Codex{}, rollout, got, true)
+	got.cursor = transcript.Cursor{}
+	readInto(t, Codex{}, files[1].Path, got, true)
+	if s := got.sessions[codexID(threadA)]; s.Title != "The red build" || len(got.sessions) != 1 || len(got.msgs) != 1 {
+		t.Errorf("%+v, sessions %q", s, got.order)
+	}
+	// What repeats the first prompt is no title.
+	execAll(t, db, `UPDATE threads SET title = 'why is it…', updated_at = 1777629700 WHERE id = '`+threadA+`'`)
+	readInto(t, Codex{}, files[1].Path, got, true)
+	execAll(t, db, `UPDATE threads SET title = 'Fixed', updated_at = 1777629800 WHERE id = '`+threadA+`'`)
+	if s := got.sessions[codexID(threadA)]; s.Title != "The red build" {
+		t.Errorf("%+v", s)
+	}
+	readInto(t, Codex{}, files[1].Path, got, true)
+	if s := got.sessions[codexID(threadA)]; s.Title != "Fixed" {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Report 36: the stream of "codex exec --json" is another grammar.
 func TestAnExecStreamIsNoRollout(t *testing.T) {
 	path := write(t, "x.jsonl", `{"type":"thread.started","thread_id":"x"}`, `{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"hi"}}`)
