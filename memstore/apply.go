@@ -279,6 +279,6 @@ func budget(p place, ops []Op, was, next document.Doc) error {
 		return nil
 	}
 	e.Over = e.Chars - p.limit
-	e.Reason = fmt.Sprintf("%s would have %d of %d characters (it has %d now): free at least %d in the same call", p.name, e.Chars, p.limit, was.Chars(), e.Over)
+	e.Reason = fmt.Sprintf("%s would have %d of %d characters (it has %d now), %d too many", p.name, e.Chars, p.limit, was.Chars(), e.Over)
 	return e
 }

@@ -30,6 +30,7 @@ type MemoryOptions struct {
 	Caller   func(ctx context.Context) memstore.Caller // who calls now; nil means unknown
 	ReadOnly bool                                      // every edit answers code read_only
 	Approval bool                                      // edits are kept for a person's decision instead of made
+	Person   bool                                      // who calls is a person at a terminal: refusals say what to do in their words
 	Enabled  map[memstore.Target]bool                  // nil means both; a disabled one answers code disabled
 	// Snapshot returns the caller's frozen snapshot; read says what changed
 	// since. May be nil.
@@ -136,7 +137,7 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	case call.scope == memstore.SessionOnly && by.Session == "":
 		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: "the session is not known here, so nothing can be kept for it: use scope global or project. Nothing was changed."})
 	case call.read && call.everything:
-		return m.readAll(ctx)
+		return m.readAll(ctx, own(by))
 	case m.disabled(call.target):
 		return wire.Fail(wire.Failure{Code: wire.Disabled, Error: fmt.Sprintf("the target %s is turned off in the configuration of this server. Go on without it.", call.target)})
 	case call.read:
@@ -323,6 +324,9 @@ func (m *memory) refused(call edit, st memstore.State, err error, s *streak) (*m
 		op = &memstore.OpError{Err: err, Op: -1, Reason: err.Error()}
 	}
 	out.explain(call, st, op)
+	if m.Person {
+		out.forPerson(call, op)
+	}
 	if out.counts(op) && s.fail() {
 		out.Done = true
 		out.Error += " This is the fourth failure in a row: stop trying, nothing was saved. Go on with your answer to the user."

@@ -29,6 +29,15 @@ func (e edit) file(by memstore.Caller) memstore.Target {
 	return e.target
 }
 
+// own is where the caller's session keeps what holds in it only, "" when no
+// session is known.
+func own(by memstore.Caller) memstore.Target {
+	if by.Session == "" {
+		return ""
+	}
+	return memstore.SessionTarget(by.Session)
+}
+
 func parseEdit(a *wire.Arguments) edit {
 	action, target := a.Word("action"), a.Word("target")
 	whole := parseOp(a)

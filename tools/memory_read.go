@@ -30,6 +30,7 @@ type reading struct {
 	// The other memories, when no target was named: readings or failures.
 	Project any `json:"project,omitempty"`
 	User    any `json:"user,omitempty"`
+	Session any `json:"session,omitempty"` // what the caller's session keeps for itself, when there is something
 }
 
 type readEntry struct {
@@ -54,7 +55,7 @@ type changed struct {
 
 // readAll answers a read without a target: memory, and user beside it, so
 // that one call shows all there is.
-func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
+func (m *memory) readAll(ctx context.Context, session memstore.Target) (*mcp.CallToolResult, error) {
 	switch {
 	case m.disabled(memstore.Memory) && m.disabled(memstore.User):
 		return wire.Fail(wire.Failure{Code: wire.Disabled, Error: "memory is turned off in the configuration of this server. Go on without it."})
@@ -78,6 +79,13 @@ func (m *memory) readAll(ctx context.Context) (*mcp.CallToolResult, error) {
 		first.Project = beside(memstore.Project)
 	}
 	first.User = beside(memstore.User)
+	if session != "" {
+		if own, bad := m.look(ctx, session); bad != nil {
+			first.Session = bad
+		} else if own.EntryCount > 0 {
+			first.Session = own
+		}
+	}
 	return wire.Succeed(first)
 }
 

@@ -99,6 +99,26 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	r.Error = where + wire.Sentence(op.Reason) + " " + strings.TrimSpace(next)
 }
 
+// forPerson says in Error what a person who sees the listed entries can do.
+func (r *refusal) forPerson(call edit, op *memstore.OpError) {
+	next := "Nothing was changed."
+	switch r.Code {
+	case wire.NoMatch:
+		if len(r.CurrentEntries) > 0 {
+			next += " Give a piece of one of the entries above, word for word."
+		}
+	case wire.Ambiguous:
+		next += " Give a longer piece of the one you mean."
+	case wire.Full:
+		next += fmt.Sprintf(" Free at least %d first: remove or shorten one of the entries above, or replace one by a text that says both.", op.Over)
+	case wire.Blocked:
+		next += " Memory is put into every later prompt, so such text is not kept."
+	case wire.Unreadable:
+		next += " hermes-mcp doctor says more."
+	}
+	r.Error = wire.Sentence(op.Reason) + " " + next
+}
+
 func (r *refusal) state(st memstore.State) {
 	if st.Limit > 0 {
 		r.Usage, r.Chars, r.Limit = st.Usage(), st.Chars, st.Limit

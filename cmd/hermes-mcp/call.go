@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,9 @@ exit code is 1 when the tool says that it failed.`,
 					if raw, err = io.ReadAll(a.in); err != nil {
 						return fmt.Errorf("read arguments: %w", err)
 					}
+				}
+				if !utf8.Valid(raw) { // or what is not would be kept as something else
+					return usage("the arguments are not UTF-8")
 				}
 				if !json.Valid(raw) {
 					return usage("the arguments are not JSON: %.60s; they are one object, such as {\"action\":\"read\"}", raw)

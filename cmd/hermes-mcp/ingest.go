@@ -204,11 +204,14 @@ func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (r
 		files += len(w.Files)
 		size += sizeOf(w.Files)
 	}
-	var screen io.Writer = a.err
-	if quiet {
-		screen = io.Discard
+	var out io.Writer = a.err
+	if s, ok := out.(screen); ok {
+		out = s.to // a bar is drawn with terminal codes, and holds nothing that is kept
 	}
-	show := newProgress(screen, isTerminal(a.err) && !quiet, files, size)
+	if quiet {
+		out = io.Discard
+	}
+	show := newProgress(out, isTerminal(a.err) && !quiet, files, size)
 	start := time.Now()
 	var errs []error
 	for _, w := range work {

@@ -59,15 +59,19 @@ func usage(format string, args ...any) error {
 
 // run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{in: stdin, out: stdout, err: stderr, env: os.Getenv}
-	defer a.close()
 	if isTerminal(stdout) {
-		a.out = screen{stdout}
+		stdout = screen{stdout}
 	}
+	if isTerminal(stderr) {
+		stderr = screen{stderr}
+	}
+	printed := &printer{to: stdout}
+	a := &app{in: stdin, out: printed, err: stderr, env: os.Getenv}
+	defer a.close()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(printed)
 	root.SetErr(stderr)
 	used, err := root.ExecuteContextC(ctx)
 	if a.hooking || isHook(args) {
@@ -76,6 +80,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			a.log.Error().Err(err).Msg("hook")
 		}
 		return 0
+	}
+	if err == nil && printed.failed != nil {
+		err = failure{codeFailed, fmt.Errorf("the result could not be printed: %w", printed.failed)}
 	}
 	if err == nil {
 		return 0
@@ -168,8 +175,27 @@ func (s screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// A printer is where results go. It keeps in mind that one could not be written,
+// to a full disk for example, so that this does not pass for success.
+type printer struct {
+	to     io.Writer
+	failed error
+}
+
+// Write implements io.Writer.
+func (p *printer) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	if p.failed == nil {
+		p.failed = err
+	}
+	return n, err
+}
+
 // isTerminal tells whether a stream is a person's.
 func isTerminal(stream any) bool {
+	if s, ok := stream.(screen); ok {
+		stream = s.to
+	}
 	f, ok := stream.(*os.File)
 	if !ok {
 		return false

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 )
 
 // A memoryRun is what the subcommands of memory share.
@@ -25,7 +29,7 @@ func (a *app) memoryCommand() *cobra.Command {
 	m := &memoryRun{app: a}
 	c := &cobra.Command{Use: "memory", Short: "Show and edit what is remembered", Args: cobra.NoArgs}
 	c.PersistentFlags().StringVar(&m.target, "target", "memory", "memory or user")
-	c.PersistentFlags().StringVar(&m.scope, "scope", "", "project: what holds in this project only")
+	c.PersistentFlags().StringVar(&m.scope, "scope", "", "project: what holds in this project only; session: in the session only")
 	c.PersistentFlags().BoolVar(&m.json, "json", false, "print the result as JSON")
 	list := m.sub("list", "Show the entries, of every target when none is named", cobra.NoArgs, func(ctx context.Context, _ []string) error {
 		return m.list(ctx, !c.PersistentFlags().Changed("target") && m.scope == "")
@@ -37,8 +41,11 @@ func (a *app) memoryCommand() *cobra.Command {
 		if c.PersistentFlags().Changed("target") {
 			only = memstore.Target(m.target)
 		}
-		if m.scope == string(memstore.ProjectOnly) {
+		switch memstore.Scope(m.scope) {
+		case memstore.ProjectOnly:
 			only = memstore.Project
+		case memstore.SessionOnly:
+			only = memstore.SessionTarget(m.caller(ctx, originCLI).Session)
 		}
 		return m.history(ctx, limit, func(s *memstore.Store, ctx context.Context) ([]memstore.Edit, error) {
 			return s.History(ctx, only, limit)
@@ -85,17 +92,48 @@ func (m *memoryRun) sub(use, short string, args cobra.PositionalArgs, do func(ct
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return m.begin(cmd, false, func(ctx context.Context) error { return do(ctx, args) })
+			return m.begin(cmd, false, func(ctx context.Context) error {
+				if err := m.known(); err != nil {
+					return err
+				}
+				for i, arg := range args { // or it would be kept as something else
+					if !utf8.ValidString(arg) {
+						return usage("argument %d is not UTF-8: %q; nothing was changed", i+1, arg)
+					}
+				}
+				return do(ctx, args)
+			})
 		},
 	}
 }
 
+// known refuses what names no memory.
+func (m *memoryRun) known() error {
+	switch memstore.Target(m.target) {
+	case memstore.Memory, memstore.User:
+	default:
+		return usage("--target %q is neither memory nor user", m.target)
+	}
+	switch memstore.Scope(m.scope) {
+	case "", memstore.Global, memstore.ProjectOnly, memstore.SessionOnly:
+		return nil
+	}
+	return usage("--scope %q is none of global, project, session", m.scope)
+}
+
+// caller is who edits, for the journal.
+func (m *memoryRun) caller(ctx context.Context, origin string) memstore.Caller {
+	now := m.inChat(func(context.Context) caller.Current { return m.finder().Find() })(ctx)
+	return memstore.Caller{Session: now.ID, Client: "hermes-mcp " + version(), Origin: origin}
+}
+
 // A memoryResult is what of the tool's result is shown to a person.
 type memoryResult struct {
-	Error   string `json:"error"`
-	Usage   string `json:"usage"`
-	Message string `json:"message"`
-	Masked  string `json:"masked"`
+	Code    wire.Code `json:"code"` // of a failure
+	Error   string    `json:"error"`
+	Usage   string    `json:"usage"`
+	Message string    `json:"message"`
+	Masked  string    `json:"masked"`
 	Cleaned []struct {
 		Match string `json:"match"`
 	} `json:"cleaned"`
@@ -172,25 +210,35 @@ func (m *memoryRun) tool(ctx context.Context, args map[string]string) (memoryRes
 	}
 	if m.json {
 		fmt.Fprintf(m.out, "%s\n", result)
-		if failed {
-			return r, failure{code: codeFailed}
-		}
-		return r, nil
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
 		return r, fmt.Errorf("result of the memory tool: %w", err)
 	}
-	if failed {
-		frees := map[string]string{}
-		for _, one := range r.Room {
-			frees[one.Entry] = fmt.Sprintf(" (removing it frees %d)", one.Frees)
-		}
-		for _, text := range append(r.Current, r.Matches...) {
-			fmt.Fprintf(m.err, "- %s%s\n", text, frees[text])
-		}
-		return r, errors.New(r.Error)
+	if !failed {
+		return r, nil
 	}
-	return r, nil
+	f := failure{code: codeFailed}
+	if r.Code == wire.Invalid {
+		f.code = codeUsage // what was asked for has no sense, whatever is there
+	}
+	if !m.json {
+		r.list(m.err)
+		f.err = errors.New(r.Error)
+	}
+	return r, f
+}
+
+// list shows the entries that a refusal names.
+func (r memoryResult) list(to io.Writer) {
+	for _, text := range append(r.Current, r.Matches...) {
+		note := ""
+		for _, one := range r.Room {
+			if strings.HasPrefix(text, strings.TrimSuffix(one.Entry, "…")) {
+				note = fmt.Sprintf(" (removing it frees %d)", one.Frees)
+			}
+		}
+		fmt.Fprintf(to, "- %s%s\n", strings.ReplaceAll(text, "\n", "\n  "), note)
+	}
 }
 
 func (m *memoryRun) edit(ctx context.Context, args map[string]string) error {
@@ -232,22 +280,41 @@ func (m *memoryRun) list(ctx context.Context, all bool) error {
 	if !all {
 		return m.listOne(ctx)
 	}
-	for _, m.target = range []string{string(memstore.Memory), string(memstore.User)} {
+	on := map[memstore.Target]bool{memstore.Memory: m.config.MemoryEnabled, memstore.User: m.config.UserEnabled}
+	for _, t := range []memstore.Target{memstore.Memory, memstore.User} {
+		if m.target = string(t); !on[t] {
+			fmt.Fprintf(m.out, "%s: turned off in the configuration\n", t)
+			continue
+		}
 		if err := m.listOne(ctx); err != nil {
 			return err
 		}
 	}
-	if _, err := m.project(ctx, m.dir()); err != nil {
-		return nil // no project, so nothing of its own
+	if m.target = string(memstore.Memory); !on[memstore.Memory] {
+		return nil
 	}
-	m.target, m.scope = string(memstore.Memory), string(memstore.ProjectOnly)
+	if _, err := m.project(ctx, m.dir()); err == nil { // else it has nothing of its own
+		m.scope = string(memstore.ProjectOnly)
+		if err := m.listOne(ctx); err != nil {
+			return err
+		}
+	}
+	if m.caller(ctx, originCLI).Session == "" {
+		return nil // no session, so nothing of its own
+	}
+	m.scope = string(memstore.SessionOnly)
 	return m.listOne(ctx)
 }
 
+// listOne shows one target. What a session keeps for itself is left out when
+// there is none.
 func (m *memoryRun) listOne(ctx context.Context) error {
 	r, err := m.tool(ctx, map[string]string{"action": "read"})
 	if err != nil {
 		return err
+	}
+	if m.scope == string(memstore.SessionOnly) && len(r.Entries)+len(r.Lost) == 0 {
+		return nil
 	}
 	name := m.target
 	if m.scope != "" {
@@ -272,8 +339,10 @@ func (m *memoryRun) settle(ctx context.Context, do func(*memstore.Store, context
 	if err != nil {
 		return err
 	}
-	by := memstore.Caller{Session: m.finder().Find().ID, Client: "hermes-mcp " + version(), Origin: originCLI}
-	r, err := do(store, ctx, by, id)
+	r, err := do(store, ctx, m.caller(ctx, originCLI), id)
+	if errors.Is(err, memstore.ErrInvalid) {
+		return failure{codeUsage, err}
+	}
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ fact goes where it belongs by what is known of it.`
 	c.Flags().BoolVar(&yes, "yes", false, "do it")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		return m.begin(cmd, false, func(ctx context.Context) error {
+			if err := m.known(); err != nil {
+				return err
+			}
 			var force memstore.Target
 			if cmd.Flags().Changed("target") {
 				force = memstore.Target(m.target)
@@ -63,7 +66,7 @@ func (m *memoryRun) bring(ctx context.Context, path string, force memstore.Targe
 	if err != nil {
 		return err
 	}
-	by := memstore.Caller{Session: m.finder().Find().ID, Client: "hermes-mcp " + version(), Origin: "import"}
+	by := m.caller(ctx, "import")
 	plan, err := bridge.Fit(ctx, store, by, force, items)
 	if err != nil {
 		return err

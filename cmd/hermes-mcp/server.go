@@ -152,6 +152,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 			return memstore.Caller{Session: how.who(ctx).ID, Client: strings.TrimSpace(name + " " + ver), Origin: how.origin}
 		},
 		ReadOnly: how.readOnly,
+		Person:   how.origin == originCLI,
 		Approval: a.config.WriteApproval && how.origin != originCLI, // a person needs nobody's yes
 		Enabled:  map[memstore.Target]bool{memstore.Memory: a.config.MemoryEnabled, memstore.User: a.config.UserEnabled},
 		Snapshot: frozen.before(how.origin),

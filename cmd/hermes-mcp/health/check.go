@@ -52,6 +52,9 @@ func (s Subject) Check(ctx context.Context) []Check {
 	if len(s.Problems) == 0 {
 		add("config", Fine, "%d settings are not at their default", len(s.Config.Origins))
 	}
+	for _, w := range s.scanning() {
+		add("scan", Warn, "%s", w)
+	}
 	s.checkMemory(ctx, add)
 	s.checkFacts(ctx, add)
 	s.checkArchive(ctx, add)

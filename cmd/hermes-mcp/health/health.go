@@ -51,6 +51,7 @@ type Report struct {
 	FoundBy    string             `json:"session_found_by"`
 	Project    *caller.Project    `json:"project,omitempty"`
 	Memory     []Target           `json:"memory"`
+	Kept       Kept               `json:"kept"`
 	Archive    Archive            `json:"archive"`
 	Provider   string             `json:"provider"` // its name, or none
 	External   *external.Health   `json:"provider_health,omitempty"`
@@ -129,7 +130,7 @@ func (s Subject) Report(ctx context.Context) Report {
 		Version: s.Version, Home: s.Home.Path, HomeFrom: s.Home.From, Profile: s.Home.Profile,
 		Session: s.Session.ID, Live: s.Session.Live, FoundBy: s.Session.How, Project: s.Project, Provider: "none",
 		Settings: map[string]From{}, Config: s.Problems,
-		Memory: s.targets(ctx), Archive: s.archive(ctx), Embeddings: s.embeddings(ctx), Models: s.Models, Queue: jobs(s.Jobs),
+		Memory: s.targets(ctx), Kept: s.kept(), Archive: s.archive(ctx), Embeddings: s.embeddings(ctx), Models: s.Models, Queue: jobs(s.Jobs),
 	}
 	if r.Live == nil {
 		r.Live = []string{}
@@ -150,7 +151,7 @@ func (s Subject) Report(ctx context.Context) Report {
 	if n := len(waiting); n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d edits of the memory wait for your decision: hermes-mcp memory pending", n))
 	}
-	r.Notes = append(r.Notes, s.Troubles...)
+	r.Notes = append(append(r.Notes, s.scanning()...), s.Troubles...)
 	if s.Home.Warning != "" {
 		r.Notes = append(r.Notes, s.Home.Warning)
 	}
