@@ -30,6 +30,10 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			// The folder for temporary files may be behind a link.
+			if program, err = filepath.EvalSymlinks(program); err != nil {
+				return err
+			}
 			e.Setenv("PROGRAM", program)
 			return os.MkdirAll(home, 0o700)
 		},

@@ -28,6 +28,10 @@ import (
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
+	if r.ContentLength != 0 {
+		// Also for whoever is refused: the server reads the rest of their body.
+		d.hurry(w, d.bodyTime())
+	}
 	if !d.ourName(r.Host) {
 		refuse(w, http.StatusForbidden, "this server is not called "+printable(r.Host))
 		return
@@ -40,6 +44,10 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !d.ourOrigin(w, r) {
 		refuse(w, http.StatusForbidden, "this origin may not call")
+		return
+	}
+	if r.ContentLength != 0 && slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodOptions}, r.Method) {
+		refuse(w, http.StatusBadRequest, "only a POST has a body")
 		return
 	}
 	if r.Method == http.MethodOptions { // a preflight carries no token
@@ -74,6 +82,7 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(w, status, why)
 			return
 		}
+		d.hurry(w, 0)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		r = r.WithContext(context.WithValue(r.Context(), letterKey{}, open(body)))
 	}
@@ -87,8 +96,22 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
-// refuse answers that a request was not let in. Callers say it in ASCII.
+// hurry gives a client that long to send the rest of its request, or all the
+// time with 0.
+func (d *doors) hurry(w http.ResponseWriter, long time.Duration) {
+	var until time.Time
+	if long > 0 {
+		until = time.Now().Add(long)
+	}
+	// Not every writer has deadlines; without one the size still bounds it.
+	_ = http.NewResponseController(w).SetReadDeadline(until)
+}
+
+// refuse answers that a request was not let in. Callers say it in ASCII. The
+// connection is closed, since there may be more of the request, which nobody
+// waits for.
 func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, why)
@@ -192,11 +215,6 @@ func receive(w http.ResponseWriter, r *http.Request) (body []byte, status int, w
 	}
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, http.StatusUnsupportedMediaType, "the body must not be encoded"
-	}
-	// Not every writer has deadlines; without one the size still bounds it.
-	control := http.NewResponseController(w)
-	if err := control.SetReadDeadline(time.Now().Add(bodyTime)); err == nil {
-		defer control.SetReadDeadline(time.Time{})
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError

@@ -65,6 +65,7 @@ type HTTP struct {
 	// Grant that it opens. May be nil.
 	Authority *oauth.Server
 	Subjects  map[string]string
+	Body      time.Duration // to receive a body; 30 s when 0
 	Idle      time.Duration // silence after which a session's state is dropped; 30 min when 0
 	Max       int           // sessions with state at once; 1,000 when 0
 	Log       *slog.Logger  // of the protocol engine; discarded when nil
@@ -77,7 +78,7 @@ const (
 	maxBody       = 4 << 20
 	defaultIdle   = 30 * time.Minute
 	defaultMax    = 1000
-	bodyTime      = 30 * time.Second // to receive a body
+	defaultBody   = 30 * time.Second
 	drainTime     = 30 * time.Second // to finish what runs when told to stop
 	statelessLife = 12 * time.Hour   // of a snapshot that a client without a session sees
 )
@@ -131,6 +132,13 @@ func (h *HTTP) serve(ctx context.Context, ln net.Listener, certFile, keyFile str
 		return fmt.Errorf("serve http: %w", err)
 	}
 	return nil
+}
+
+func (h *HTTP) bodyTime() time.Duration {
+	if h.Body != 0 {
+		return h.Body
+	}
+	return defaultBody
 }
 
 func (h *HTTP) log() *slog.Logger {
@@ -232,6 +240,11 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost, http.MethodDelete:
 	case http.MethodGet:
+		if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+			w.Header().Set("Allow", "POST")
+			refuse(w, http.StatusMethodNotAllowed, "there are no streams of a session in this version of the protocol: use POST")
+			return
+		}
 		if id == "" {
 			refuse(w, http.StatusBadRequest, "a stream needs the Mcp-Session-Id of its session")
 			return

@@ -215,6 +215,8 @@ func TestStrangersAreKeptOut(t *testing.T) {
 		"two session ids":                     {"POST", "/mcp", callLine(1, "note", "x"), []string{"Mcp-Session-Id", id, "+Mcp-Session-Id", "x"}, 400},
 		"the stream of a made up session":     {"GET", "/mcp", "", []string{"Mcp-Session-Id", "hm-x-y"}, 404},
 		"a stream without a session":          {"GET", "/mcp", "", nil, 400},
+		"a stream of the era without them":    {"GET", "/mcp", "", []string{modernHead, "2026-07-28"}, 405},
+		"a body where there is none":          {"GET", "/mcp", "x", []string{"Mcp-Session-Id", id}, 400},
 		"a header that differs from the body": {"POST", "/mcp", write, []string{modernHead, "2026-07-28", "Mcp-Method", "tools/list", "Mcp-Name", "note"}, 400},
 		"a tool named otherwise in a header":  {"POST", "/mcp", write, []string{modernHead, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "look"}, 400},
 		"a path that climbs":                  {"GET", "/mcp/../token", "", nil, 404},
@@ -274,6 +276,37 @@ func TestHeadersThatDoNotEndAreGivenUp(t *testing.T) {
 	if r := s.send("POST", "/mcp", legacyHello); r.status != 200 {
 		t.Errorf("afterwards: %+v", r)
 	}
+}
+
+func TestABodyThatDoesNotArriveHoldsNobody(t *testing.T) {
+	s := (&desk{}).site(t, func(h *HTTP) { h.Body = 50 * time.Millisecond })
+	for name, test := range map[string]struct{ method, headers, want string }{
+		"a stranger's":             {"POST", "", "401"},
+		"with the token":           {"POST", "Authorization: Bearer " + token + "\r\nContent-Type: application/json\r\n", "408"},
+		"of no JSON":               {"POST", "Authorization: Bearer " + token + "\r\nContent-Type: text/plain\r\n", "415"},
+		"another page's":           {"POST", "Origin: http://evil.example\r\n", "403"},
+		"of a request without one": {"DELETE", "Authorization: Bearer " + token + "\r\n", "400"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := fmt.Fprintf(c, "%s /mcp HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n%s\r\n{", test.method, s.addr, test.headers); err != nil {
+				t.Fatal(err)
+			}
+			// The answer, and then the end: the client gets no second try.
+			said, err := io.ReadAll(c)
+			if err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 "+test.want) {
+				t.Errorf("%q, %v", said, err)
+			}
+		})
+	}
+	s.hello()
+	http.DefaultClient.CloseIdleConnections()
+	s.close()
+	noneLeft(t)
 }
 
 func TestASessionIsRevivedAfterARestartUnlessItsClientEndedIt(t *testing.T) {
