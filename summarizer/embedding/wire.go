@@ -112,9 +112,9 @@ func vectorOf(raw json.RawMessage) ([]float32, error) {
 	if sum == 0 {
 		return nil, fmt.Errorf("%w: a vector of nothing", errUnfit)
 	}
-	norm := float32(1 / math.Sqrt(sum))
-	for i := range v {
-		v[i] *= norm
+	norm := 1 / math.Sqrt(sum)
+	for i, x := range v {
+		v[i] = float32(float64(x) * norm)
 	}
 	return v, nil
 }
