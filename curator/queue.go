@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -135,7 +136,7 @@ func (q *Queue) Jobs() ([]Job, error) {
 			all = append(all, j)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Job) int { return a.Due.Compare(b.Due) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Due.Before(all[j].Due) })
 	return all, bad
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
@@ -156,7 +157,7 @@ func (s *Store) waiting(ctx context.Context) ([]pending.Record, error) {
 	ours, err := pending.List(s.own("pending"))
 	theirs, err2 := pending.List(s.hermesPending())
 	all := slices.Concat(ours, theirs)
-	slices.SortStableFunc(all, func(a, b pending.Record) int { return a.CreatedAt.Compare(b.CreatedAt.Time) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].CreatedAt.Before(all[j].CreatedAt.Time) })
 	// Records of other users and projects are none of this store's business.
 	all = slices.DeleteFunc(all, func(r pending.Record) bool {
 		p, err := s.place(s.proposal(r).Target)

@@ -2,7 +2,7 @@ package memstore
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"time"
 	"unicode/utf8"
 
@@ -51,8 +51,8 @@ func (s *Store) room(st State, ops []Op) []Room {
 			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Room) int {
-		return cmp.Or(cmp.Compare(b.Overlap, a.Overlap), a.Entry.UpdatedAt.Compare(b.Entry.UpdatedAt))
+	sort.SliceStable(all, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(all[j].Overlap, all[i].Overlap), all[i].Entry.UpdatedAt.Compare(all[j].Entry.UpdatedAt)) < 0
 	})
 	return all
 }

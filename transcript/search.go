@@ -1,11 +1,11 @@
 package transcript
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
@@ -160,11 +160,11 @@ func byTime(found []index.Session, order Sort) []index.Session {
 	}
 	limit := found[0].Score * relevant
 	kept := slices.DeleteFunc(found, func(s index.Session) bool { return s.Score < limit })
-	slices.SortStableFunc(kept, func(a, b index.Session) int {
+	sort.SliceStable(kept, func(i, j int) bool {
 		if order == ByOldest {
-			return cmp.Compare(a.Active, b.Active)
+			return kept[i].Active < kept[j].Active
 		}
-		return cmp.Compare(b.Active, a.Active)
+		return kept[j].Active < kept[i].Active
 	})
 	return kept
 }
@@ -182,7 +182,7 @@ func spread(found []index.Session) {
 			seen[k] *= againFactor
 		}
 	}
-	slices.SortStableFunc(found, func(a, b index.Session) int { return cmp.Compare(b.Score, a.Score) })
+	sort.SliceStable(found, func(i, j int) bool { return found[j].Score < found[i].Score })
 }
 
 // credit returns the session that a subagent worked for; of any other, itself.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -153,7 +153,7 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keep
 			}
 		}
 	}
-	slices.SortStableFunc(work, func(x, y keeper.Batch) int { return cmp.Compare(x.Source.Name(), y.Source.Name()) })
+	sort.SliceStable(work, func(i, j int) bool { return work[i].Source.Name() < work[j].Source.Name() })
 	return work, nil
 }
 

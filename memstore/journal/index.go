@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -349,8 +349,8 @@ func (x *Index) Lost(target string, doc document.Doc, reached bool) []Loss {
 			all = append(all, t.loss(e, Record{}))
 		}
 	}
-	slices.SortFunc(all, func(a, b Loss) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Text, b.Text))
+	sort.Slice(all, func(i, j int) bool {
+		return cmp.Or(all[j].Updated.Compare(all[i].Updated), cmp.Compare(all[i].Text, all[j].Text)) < 0
 	})
 	return all
 }

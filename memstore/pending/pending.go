@@ -14,7 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -122,7 +122,7 @@ func List(dir string) ([]Record, error) {
 			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Record) int { return a.CreatedAt.Compare(b.CreatedAt.Time) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].CreatedAt.Before(all[j].CreatedAt.Time) })
 	return all, bad
 }
 

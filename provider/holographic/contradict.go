@@ -1,10 +1,9 @@
 package holographic
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"sort"
 
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/hrr"
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/wording"
@@ -59,7 +58,7 @@ func (p *Provider) contradict(ctx context.Context, f filter, threshold float64) 
 				}
 			}
 		}
-		slices.SortStableFunc(out, func(a, b contradiction) int { return cmp.Compare(b.Score, a.Score) })
+		sort.SliceStable(out, func(i, j int) bool { return out[j].Score < out[i].Score })
 		out = out[:min(len(out), f.limit)]
 		for i, c := range out {
 			out[i].Alike = hrr.Similarity(r.space.Text(c.A.Content), r.space.Text(c.B.Content))

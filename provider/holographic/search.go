@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -77,7 +78,10 @@ func (p *Provider) decay(x fact) float64 {
 // best sorts what counts, best first, and cuts it to the limit.
 func best(all []fact, f filter) []fact {
 	all = slices.DeleteFunc(all, func(x fact) bool { return !f.takes(x) })
-	slices.SortFunc(all, func(a, b fact) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) < 0
+	})
 	return all[:min(len(all), f.limit)]
 }
 
@@ -174,7 +178,7 @@ func (r *reader) plan(ctx context.Context, all []string) (match string, wide boo
 			known = append(known, t)
 		}
 	}
-	slices.SortStableFunc(known, func(a, b term) int { return cmp.Compare(a.rows, b.rows) })
+	sort.SliceStable(known, func(i, j int) bool { return known[i].rows < known[j].rows })
 	total := 0
 	var taken []string
 	for i, t := range known {

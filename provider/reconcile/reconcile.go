@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/provider"
@@ -77,9 +78,11 @@ func Diff(entries map[memstore.Target][]memstore.Entry, facts []provider.Fact) D
 			d.Here = append(d.Here, h)
 		}
 	}
-	inOrder := func(a, b provider.Fact) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.ID, b.ID)) }
-	slices.SortFunc(d.There, inOrder)
-	slices.SortFunc(d.Stale, inOrder)
+	for _, all := range [][]provider.Fact{d.There, d.Stale} {
+		sort.Slice(all, func(i, j int) bool {
+			return cmp.Or(cmp.Compare(all[i].Text, all[j].Text), cmp.Compare(all[i].ID, all[j].ID)) < 0
+		})
+	}
 	return d
 }
 

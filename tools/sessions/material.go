@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
@@ -108,7 +109,7 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 		}
 		m.all = append(m.all, msgs...)
 	}
-	slices.SortStableFunc(m.all, func(a, b transcript.Message) int { return a.Seq - b.Seq })
+	sort.SliceStable(m.all, func(i, j int) bool { return m.all[i].Seq < m.all[j].Seq })
 	m.all = slices.CompactFunc(m.all, func(a, b transcript.Message) bool { return a.Seq == b.Seq })
 	m.head = said(head[:min(m.before, len(head))], ends)
 	return nil

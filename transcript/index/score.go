@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/rank"
 )
@@ -82,8 +83,9 @@ func (s *search) score(model *rank.Model, all []*hopeful) {
 	for i, h := range full {
 		out[i].Score += dateWeight * top * s.plan.nearness(h.session)
 	}
-	slices.SortFunc(out, func(a, b Session) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), newer(a.Active, a.ID, b.Active, b.ID))
+	sort.Slice(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return cmp.Or(cmp.Compare(b.Score, a.Score), newer(a.Active, a.ID, b.Active, b.ID)) < 0
 	})
 	if len(out) > 0 {
 		last = out[len(out)-1].Score

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
@@ -214,8 +215,9 @@ func (w *Writer) Known(ctx context.Context, source string) (Known, error) {
 		}
 		k.Problems = append(k.Problems, f.problems...)
 	}
-	slices.SortFunc(k.Problems, func(a, b record.Problem) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	sort.Slice(k.Problems, func(i, j int) bool {
+		a, b := &k.Problems[i], &k.Problems[j]
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) < 0
 	})
 	return k, nil
 }

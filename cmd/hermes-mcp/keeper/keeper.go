@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -196,7 +197,7 @@ func (k *Keeper) scan(ctx context.Context, w *watcher) (known map[string]transcr
 		if err != nil && ctx.Err() == nil {
 			k.Log.Warn().Str("source", src.Name()).Err(err).Msg("find sessions")
 		}
-		slices.SortFunc(files, func(a, b transcript.File) int { return b.Modified.Compare(a.Modified) })
+		sort.Slice(files, func(i, j int) bool { return files[j].Modified.Before(files[i].Modified) })
 		for _, f := range files {
 			known[f.Path] = f
 		}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +60,10 @@ func Extract(text string) []string {
 			all = append(all, candidate{m[0], m[1], capitalised, name})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.kind, b.kind)) })
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.kind, b.kind)) < 0
+	})
 	var names []string
 	seen := map[string]bool{}
 	for _, c := range all {
