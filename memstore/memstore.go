@@ -13,7 +13,8 @@
 // entries that an op does not name never change. A file that cannot be
 // understood is never written over. What left a file without an op, through an
 // editor that saved a stale buffer for example, is noticed ([Store.Lost]) and
-// can be put back ([Store.Restore]).
+// can be put back ([Store.Restore]). What an editor wrote is noted when it is
+// read ([Store.Note]), so that it can be put back once another editor replaces it.
 //
 // After a power cut the file may be the whole one from before the last edits:
 // they are acknowledged when the journal's line and the new file are durable and
@@ -198,6 +199,7 @@ var (
 	ErrAmbiguous  = errors.New("ambiguous")  // old_text is in several different entries
 	ErrFull       = errors.New("full")       // the end state is over the limit and not smaller than before
 	ErrBlocked    = errors.New("blocked")    // the scanner refused a content
+	ErrReadOnly   = errors.New("read-only")  // the file's owner has taken the right to write it away
 	ErrUnreadable = errors.New("unreadable") // the file is not UTF-8, too large, or not a regular file
 	ErrBusy       = errors.New("busy")       // the lock was not had in 10 s
 	ErrNotFound   = errors.New("not found")  // no such edit in the journal

@@ -50,7 +50,8 @@ func (s Snapshot) Hash() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Snapshot takes a snapshot of now, tied to no session. A file that cannot be
+// Snapshot takes a snapshot of now, tied to no session, and notes what was
+// written outside. A file that cannot be
 // read gives a block that says so: a prompt without memory must not look like
 // an empty memory.
 func (s *Store) Snapshot(ctx context.Context) (Snapshot, error) {
@@ -69,6 +70,8 @@ func (s *Store) Snapshot(ctx context.Context) (Snapshot, error) {
 		if b.target == Project && s.Project == "" {
 			continue
 		}
+		// What cannot be noted now is noted by the next reading; the prompt matters more.
+		_ = s.Note(ctx, b.target)
 		st, err := s.State(ctx, b.target)
 		if ctx.Err() != nil {
 			return Snapshot{}, ctx.Err()

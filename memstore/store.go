@@ -89,6 +89,8 @@ func explain(err error) error {
 		return err
 	case errors.Is(err, durable.ErrBusy):
 		return &OpError{Err: ErrBusy, Op: -1, Reason: err.Error() + "; nothing was changed, try again"}
+	case errors.Is(err, durable.ErrReadOnly):
+		return &OpError{Err: ErrReadOnly, Op: -1, Reason: err.Error()}
 	case errors.Is(err, durable.ErrRefused), errors.Is(err, document.ErrNotText):
 		return &OpError{Err: ErrUnreadable, Op: -1, Reason: err.Error()}
 	}
@@ -110,6 +112,18 @@ func (s *Store) State(ctx context.Context, t Target) (State, error) {
 		return State{Target: t, Path: v.Real, Limit: p.limit}, explain(err)
 	}
 	return s.state(p, v), nil
+}
+
+// Note journals what somebody else has made of target since the last edit or
+// note, so that it can be restored when it is gone again. What was written in the
+// last second may be half saved and waits for the next time, as does a file that
+// is being edited. Nothing is made by it where there is no journal's folder yet.
+func (s *Store) Note(ctx context.Context, t Target) error {
+	p, err := s.place(t)
+	if err != nil {
+		return err
+	}
+	return explain(s.ledger.Note(ctx, p.file))
 }
 
 // state describes what was found at p.

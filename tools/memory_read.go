@@ -99,6 +99,7 @@ func (m *memory) read(ctx context.Context, t memstore.Target) (*mcp.CallToolResu
 
 // look reads one target.
 func (m *memory) look(ctx context.Context, t memstore.Target) (*reading, *refusal) {
+	noted := m.store.Note(ctx, t)
 	st, err := m.store.State(ctx, t)
 	if err != nil {
 		bad := &refusal{Failure: wire.Failure{Code: wire.IO}, Target: t}
@@ -112,6 +113,9 @@ func (m *memory) look(ctx context.Context, t memstore.Target) (*reading, *refusa
 	r := &reading{
 		Success: true, Target: t, Entries: readEntries(st.Entries), EntryCount: len(st.Entries),
 		Usage: st.Usage(), Chars: st.Chars, Limit: st.Limit, Path: st.Path, Unusual: st.Notes,
+	}
+	if noted != nil {
+		r.Note += fmt.Sprintf("What was written outside is not noted: %v. ", noted)
 	}
 	if m.Snapshot != nil {
 		if err := r.compare(ctx, m, t); err != nil {

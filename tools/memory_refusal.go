@@ -85,6 +85,9 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	case errors.Is(op.Err, memstore.ErrUnreadable):
 		r.Code, r.Path = wire.Unreadable, st.Path
 		next = "The file was left as it is. Tell the user; hermes-mcp doctor says more."
+	case errors.Is(op.Err, memstore.ErrReadOnly):
+		r.Code, r.Path = wire.ReadOnly, st.Path
+		next = "Whoever owns the file means it to stay as it is. Tell the user, if the fact matters."
 	case errors.Is(op.Err, memstore.ErrBusy):
 		r.Code = wire.Busy
 		next = "Another program holds the lock. Try once more, then go on."

@@ -26,6 +26,9 @@ var (
 	// ErrRefused: the path is not a file that may be edited. The message says
 	// why, in words for the user.
 	ErrRefused = errors.New("refused")
+	// ErrReadOnly: who owns the file has taken the right to write it away. The
+	// message says how to give it back.
+	ErrReadOnly = errors.New("read-only")
 	// ErrNoRename: the file system does not let the file be replaced.
 	ErrNoRename = errors.New("the file cannot be replaced by another")
 	// ErrBusy: the lock was not had in time.

@@ -118,6 +118,15 @@ func Hold(real string) (file File, err error) {
 	return file, nil
 }
 
+// Writable returns ErrReadOnly for a file that its owner may not write. To
+// replace it would be possible all the same, and is not what they want.
+func (f File) Writable(real string) error {
+	if f.Info == nil || f.Info.Mode().Perm()&0o200 != 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s may not be written (%s); to allow it, chmod u+w it", ErrReadOnly, real, f.Info.Mode().Perm())
+}
+
 // Release closes a held file.
 func (f *File) Release() {
 	if f.f != nil {

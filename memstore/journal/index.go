@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -145,6 +146,16 @@ func (x *Index) Before(t string) (after []byte, pending *Record, torn bool) {
 	defer x.mu.Unlock()
 	tr := x.track(t)
 	return tr.After, tr.pending, tr.pending != nil && tr.inPlace == tr.pending.ID
+}
+
+// Knows tells whether the journal tells of now as what target holds, or held
+// before an edit that may not have reached the disk.
+func (x *Index) Knows(target string, now []byte) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.track(target)
+	p := t.pending
+	return bytes.Equal(now, t.After) || p != nil && (bytes.Equal(now, p.After) || bytes.Equal(now, p.Before))
 }
 
 // Newest returns the newest id in the journal.

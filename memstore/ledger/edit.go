@@ -184,6 +184,9 @@ func text(b []byte) journal.Text { return append(journal.Text{}, b...) }
 func (w *writing) run(req Request, doc document.Doc) (document.Doc, string, error) {
 	for try := range mergeTries {
 		next, refused := req.Plan(doc)
+		if refused == nil && !bytes.Equal(next.Bytes(), w.disk.Bytes) {
+			refused = w.disk.Writable(w.real)
+		}
 		if refused != nil {
 			next = doc
 		}

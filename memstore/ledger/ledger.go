@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -126,6 +127,42 @@ func (l *Ledger) Look(ctx context.Context, f File) (v View, err error) {
 	v.Facts = l.known.Facts(f.Target, v.Doc, v.reached)
 	return v, nil
 }
+
+// noteAfter is how long ago a file must have been written before it is taken for
+// saved whole.
+const noteAfter = time.Second
+
+// Note journals what somebody else has made of f, without waiting for anybody:
+// what is being edited or was written just now is left for the next time. Where
+// Dir is not there yet nothing is noted.
+func (l *Ledger) Note(ctx context.Context, f File) error {
+	if _, err := os.Stat(l.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	real, err := durable.Resolve(f.Path)
+	if err != nil {
+		return err
+	}
+	file, err := durable.Read(real)
+	if err != nil || file.Info == nil || time.Since(file.Info.ModTime()) < noteAfter {
+		return err
+	}
+	if err := l.known.Refresh(l.Log(), l.cachePath()); err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	if l.known.Knows(f.Target, file.Bytes) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
+	if err := l.mend(ctx, f); !errors.Is(err, durable.ErrBusy) {
+		return err
+	}
+	return nil
+}
+
+// noteTime is how long a note waits for others.
+const noteTime = 50 * time.Millisecond
 
 // Facts returns what is known of doc's entries, for a plan.
 func (l *Ledger) Facts(f File, doc document.Doc) []journal.Fact {

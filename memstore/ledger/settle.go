@@ -108,8 +108,8 @@ func (l *Ledger) Close(ctx context.Context) error {
 	return l.settle(ctx)
 }
 
-// mend puts in force again what a power cut has taken back from f, and settles
-// what that boot has left open.
+// mend puts in force again what a power cut has taken back from f, settles what
+// that boot has left open, and journals what it finds changed.
 func (l *Ledger) mend(ctx context.Context, f File) (err error) {
 	unlock, err := l.lock(ctx, f)
 	if err != nil {

@@ -156,6 +156,9 @@ func (s Subject) checkMemory(ctx context.Context, add addCheck) {
 		default:
 			add(name, Fine, "%d entries, %d of %d characters, %s", s.Entries, s.Chars, s.Limit, s.Path)
 		}
+		if info, err := os.Stat(s.Path); err == nil && info.Mode().Perm()&0o200 == 0 {
+			add(name, Warn, "%s may not be written, so no edit is taken; chmod u+w it to allow them", s.Path)
+		}
 		if s.Blocked > 0 {
 			add(name, Warn, "%d entries are masked in prompts, for they read like an attack", s.Blocked)
 		}
