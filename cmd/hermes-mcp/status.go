@@ -100,14 +100,8 @@ func (a *app) printStatus(s health.Report) {
 			row("", "left the file without an edit: %s (memory restore %s)", l.Text, l.Restore)
 		}
 	}
-	if k := s.Kept; k.JournalBytes > 0 {
-		row("journal", "%.1f kB in %d files, %s", float64(k.JournalBytes)/1e3, k.JournalParts+1, k.Journal)
-	}
-	if k := s.Kept; k.Snapshots > 0 {
-		row("sessions", "%d snapshots are kept", k.Snapshots)
-	}
-	if k := s.Kept; k.LogBytes > 0 {
-		row("log", "%.1f kB, %s", float64(k.LogBytes)/1e3, k.Log)
+	for name, line := range s.Kept.Lines() {
+		row(name, "%s", line)
 	}
 	for _, c := range s.Archive.Sources {
 		row("archive", "%s: %d sessions, %d messages, %d files (%d gone, %d pending, %d unreadable)", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Pending, c.Unreadable)

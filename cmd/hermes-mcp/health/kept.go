@@ -1,6 +1,8 @@
 package health
 
 import (
+	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,6 +44,21 @@ func (s Subject) kept() Kept {
 		}
 	}
 	return k
+}
+
+// Lines tells what there is, one thing a line, each with its name.
+func (k Kept) Lines() iter.Seq2[string, string] {
+	return func(yield func(name, line string) bool) {
+		if k.JournalBytes > 0 && !yield("journal", fmt.Sprintf("%.1f kB in %d files, %s", float64(k.JournalBytes)/1e3, k.JournalParts+1, k.Journal)) {
+			return
+		}
+		if k.Snapshots > 0 && !yield("sessions", fmt.Sprintf("%d snapshots are kept", k.Snapshots)) {
+			return
+		}
+		if k.LogBytes > 0 {
+			yield("log", fmt.Sprintf("%.1f kB, %s", float64(k.LogBytes)/1e3, k.Log))
+		}
+	}
 }
 
 // names lists a folder; one that cannot be listed has none.
