@@ -103,23 +103,7 @@ func (a *app) printStatus(s health.Report) {
 	for name, line := range s.Kept.Lines() {
 		row(name, "%s", line)
 	}
-	for _, c := range s.Archive.Sources {
-		row("archive", "%s: %d sessions, %d messages, %d files (%d gone, %d pending, %d unreadable)", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Pending, c.Unreadable)
-		for _, p := range c.Problems[:min(len(c.Problems), 3)] {
-			row("", "not read: %s", p)
-		}
-		if more := c.Unreadable - 3; more > 0 {
-			row("", "and %d more, see hermes-mcp doctor", more)
-		}
-	}
-	if len(s.Archive.Sources) == 0 && s.Archive.Pending+s.Archive.Error == "" {
-		row("archive", "empty, %s", s.Archive.Path)
-	}
-	for _, text := range []string{s.Archive.Pending, s.Archive.Error} {
-		if text != "" {
-			row("archive", "%s", text)
-		}
-	}
+	printArchive(s.Archive, row)
 	if s.External == nil {
 		row("provider", "%s", s.Provider)
 	} else {
@@ -146,6 +130,27 @@ func (a *app) printStatus(s health.Report) {
 	}
 	for _, p := range s.Config {
 		row("ignored", "%s", p)
+	}
+}
+
+// printArchive prints what is archived, a row a line.
+func printArchive(now health.Archive, row func(name, format string, args ...any)) {
+	for _, c := range now.Sources {
+		row("archive", "%s: %d sessions, %d messages, %d files (%d gone, %d pending, %d unreadable)", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Pending, c.Unreadable)
+		for _, p := range c.Problems[:min(len(c.Problems), 3)] {
+			row("", "not read: %s", p)
+		}
+		if more := c.Unreadable - 3; more > 0 {
+			row("", "and %d more, see hermes-mcp doctor", more)
+		}
+	}
+	if len(now.Sources) == 0 && now.Pending+now.Error == "" {
+		row("archive", "empty, %s", now.Path)
+	}
+	for _, text := range []string{now.Pending, now.Error} {
+		if text != "" {
+			row("archive", "%s", text)
+		}
 	}
 }
 
