@@ -73,7 +73,9 @@ func (a *app) hook(ctx context.Context, source, event string) error {
 	}
 	var h heard
 	if e.Subagent == "" && e.Event != preToolUse {
-		h, err = a.report(ctx, source, e)
+		if h, err = a.report(ctx, source, e); errors.Is(err, caller.ErrUnsafeID) {
+			return err
+		}
 	}
 	recalled, failed := a.askExternal(ctx, source, e, &h)
 	a.log.Info().Str("event", e.own).Str("source", e.Source).Str("session", e.Session).Bool("answered", h.answer != "").Bool("recalled", recalled != "").Msg("hook")

@@ -194,7 +194,9 @@ func (c *Config) fromFile(path string) []Problem {
 		switch {
 		case !known:
 			reason := "no such setting"
-			if near := nearest(l.key); near != "" {
+			if below := firstBelow(l.key); below != "" {
+				reason += " by itself; below it are keys such as " + below
+			} else if near := nearest(l.key); near != "" {
 				reason += "; did you mean " + near + "?"
 			}
 			problems = append(problems, Problem{Where: path, Line: l.line, Key: l.key, Reason: reason})
@@ -244,6 +246,18 @@ func nearest(key string) string {
 		}
 	}
 	return best
+}
+
+// firstBelow is the first known key below key, "" when it is no block.
+func firstBelow(key string) string {
+	for _, s := range All {
+		for _, known := range s.names() {
+			if strings.HasPrefix(known, key+".") {
+				return known
+			}
+		}
+	}
+	return ""
 }
 
 // names are the keys that a row stands for.

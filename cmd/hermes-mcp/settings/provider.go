@@ -60,10 +60,13 @@ const typeCommand = "command"
 func command(field func(*Config) *[]string) func(*Config, string) error {
 	return func(c *Config, text string) error {
 		words := strings.Fields(text)
-		if strings.HasPrefix(text, "[") {
+		switch {
+		case strings.HasPrefix(text, "["):
 			if err := json.Unmarshal([]byte(text), &words); err != nil {
 				return fmt.Errorf("%q is no list of words", text)
 			}
+		case strings.ContainsAny(text, "\"'`$"):
+			return fmt.Errorf("%q has signs of a shell, and no shell reads it: write it as a list, such as [sh, -c, \"…\"]", text)
 		}
 		*field(c) = words
 		return nil
