@@ -210,10 +210,10 @@ func (l *lines) count(typ, session string) {
 // other. Where one is broken, it looks for whole ones after it that reach to
 // the end of the line.
 func splitValues(line []byte) (vals [][]byte, reason string) {
-	if json.Valid(line) {
+	if validJSON(line) {
 		return [][]byte{line}, ""
 	}
-	if mended := mendEscapes(line); mended != nil && json.Valid(mended) {
+	if mended := mendEscapes(line); mended != nil && validJSON(mended) {
 		return [][]byte{mended}, ""
 	}
 	vals, rest, err := wholeValues(line)

@@ -46,11 +46,8 @@ func (w *word) UnmarshalJSON(b []byte) error {
 
 // str returns the string that raw holds, or "".
 func str(raw json.RawMessage) string {
-	var s string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return ""
+	s, _ := unquote(raw) // "" for what is none
+	return s
 }
 
 // args returns tool arguments as the record model wants them: JSON as it is, a
@@ -63,7 +60,7 @@ func args(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	s := str(raw)
-	if t := strings.TrimSpace(s); strings.HasPrefix(t, "{") && json.Valid([]byte(t)) {
+	if t := strings.TrimSpace(s); strings.HasPrefix(t, "{") && validJSON([]byte(t)) {
 		return json.RawMessage(t)
 	}
 	return raw
