@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,74 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("%q: text %q, %v; want %q", text, got, ok, want)
 		}
 	})
+}
+
+// A mixture has every kind of field that formats have.
+type mixture struct {
+	Text  string            `json:"text"`
+	Other string            // by its own name, in any case
+	Yes   bool              `json:"yes"`
+	Raw   rawJSON           `json:"raw"`
+	N     int               `json:"n"`
+	F     float64           `json:"f"`
+	Word  word              `json:"word"`
+	At    moment            `json:"at"`
+	Ptr   *string           `json:"ptr"`
+	Any   any               `json:"any"`
+	Map   map[string]string `json:"map"`
+	Words []string          `json:"words"`
+	Inner struct {
+		ID   string   `json:"id"`
+		List []mixed  `json:"list"`
+		Deep *mixture `json:"deep"`
+	} `json:"inner"`
+	List   []mixed `json:"list"`
+	Hidden string  `json:"-"`
+}
+
+type mixed struct {
+	Type string  `json:"type"`
+	Text *string `json:"text"`
+	Raw  rawJSON `json:"raw"`
+}
+
+// FuzzDecode: what is decoded here is what the library decodes.
+func FuzzDecode(f *testing.F) {
+	for _, s := range someJSON {
+		f.Add([]byte(s))
+		f.Add([]byte(`{"text":` + s + `,"other":"o","OTHER":"p","yes":true,"raw": ` + s + ` ,"n":3,"f":1.5,"word":7,"at":"2026-05-01T10:00:00Z","ptr":"x","any":[1],"map":{"a":"b"},"words":["a"],"inner":{"id":"i","list":[{"type":"t"},7]},"list":[{"text":"x","raw":{}},null]}`))
+	}
+	f.Add([]byte(`{"t\u0065xt":"escaped name","list":null,"inner":null,"text":null,"raw":null,"yes":null}`))
+	f.Add([]byte(`{"text":5,"yes":"no","list":{},"inner":[],"n":"x","words":7,"map":[],"list":[[],{"type":1}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var got, want mixture
+		err, wanted := decode(text, &got), agreed(json.Unmarshal(text, &want))
+		if (err != nil) != (wanted != nil) {
+			t.Fatalf("%q: error %v, want %v", text, err, wanted)
+		}
+		if err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q:\n got %+v\nwant %+v", text, got, want)
+		}
+		var line, wantLine claudeLine
+		if decode(text, &line) == nil && agreed(json.Unmarshal(text, &wantLine)) == nil && !reflect.DeepEqual(line, wantLine) {
+			t.Fatalf("%q:\n got %+v\nwant %+v", text, line, wantLine)
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	line := []byte(userLine("u1", "", sidA, 0, toolResult("t1", `"`+strings.Repeat(`some words of a tool's output\n`, 100)+`"`), `"toolUseResult":{"stdout":"`+strings.Repeat(`some words of a tool's output\n`, 100)+`"}`))
+	for name, decode := range map[string]func([]byte, any) error{"ours": decode, "bare": json.Unmarshal} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			for b.Loop() {
+				var l claudeLine
+				if err := decode(line, &l); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 func BenchmarkValid(b *testing.B) {

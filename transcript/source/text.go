@@ -2,7 +2,6 @@ package source
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -12,17 +11,6 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
-
-// decode decodes b into v as far as the types agree: a field of another type
-// than expected stays empty and is no error.
-func decode(b []byte, v any) error {
-	err := json.Unmarshal(b, v)
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
-		return nil
-	}
-	return err
-}
 
 // A word is a string that some versions of an agent write as a number.
 type word string
