@@ -18,7 +18,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use: "doctor", Short: "Check home, memory, archive, configuration and clients", Args: cobra.NoArgs,
 		Long: `Checks everything, and starts what each client would start. Nothing is changed
 without --fix, which mends what is safe to mend: rights on the folder of memory
-and archive, and a client that starts a program which is gone or of another
+and archive, and a client or a hook that starts a program which is gone or of another
 version. The exit code is 1 when a check fails.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd, true, func(ctx context.Context) error { return a.doctor(ctx, asJSON, fix) })
@@ -77,6 +77,9 @@ func (a *app) mend(ctx context.Context, m health.Mend) error {
 		fmt.Fprintf(a.err, "hermes-mcp: mended: %s is yours alone\n", a.home.MCP())
 		return nil
 	}
+	if m == health.MendHook {
+		return a.mendHook()
+	}
 	client, err := clients.Find(string(m))
 	if err != nil {
 		return err
@@ -98,5 +101,22 @@ func (a *app) mend(ctx context.Context, m health.Mend) error {
 		return err
 	}
 	fmt.Fprintf(a.err, "hermes-mcp: mended: %s starts %s (before: %s)\n", client.Name, now, out.Backup)
+	return nil
+}
+
+// mendHook has Claude Code's hook run this program.
+func (a *app) mendHook() error {
+	program, err := clients.Program(a.userHome())
+	if err != nil {
+		return err
+	}
+	if _, err := clients.Settle(program); err != nil {
+		return err
+	}
+	out, err := clients.MoveHook(clients.ClaudeCodeSettings(a.clientPlace()), program)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "hermes-mcp: mended: the hooks in %s run %s (before: %s)\n", out.Path, program, out.Backup)
 	return nil
 }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -56,7 +59,7 @@ func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
 // serveHTTP serves whoever has the token until a signal comes.
 func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 	set := a.config.HTTP
-	ln, err := web.Listen(ctx, set.Addr, set.BehindProxy || set.TLSCert != "")
+	ln, err := a.listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,6 +90,29 @@ func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
 		}
 		return h.Serve(ctx, ln)
 	})
+}
+
+// listen opens the address of the settings, and looks at the certificate first.
+func (a *app) listen(ctx context.Context) (net.Listener, error) {
+	set := a.config.HTTP
+	if (set.TLSCert == "") != (set.TLSKey == "") {
+		return nil, usage("a certificate and its key go together: --tls-cert and --tls-key")
+	}
+	if set.TLSCert != "" {
+		if _, err := tls.LoadX509KeyPair(set.TLSCert, set.TLSKey); err != nil {
+			return nil, fmt.Errorf("certificate: %w", err)
+		}
+	}
+	ln, err := web.Listen(ctx, set.Addr, set.BehindProxy || set.TLSCert != "")
+	switch {
+	case errors.Is(err, web.ErrOpen):
+		return nil, usage("%w (--tls-cert and --tls-key, or --behind-proxy)", err)
+	case errors.Is(err, web.ErrAddress):
+		return nil, usage("--addr: %w", err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%w; another program listens there: end it, or choose another --addr", err)
+	}
+	return ln, err
 }
 
 // serving does what every transport needs around it: the home, the log, the

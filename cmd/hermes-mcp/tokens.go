@@ -115,9 +115,12 @@ func (a *app) trust(h *web.HTTP) error {
 		return nil
 	}
 	if set.Resource == "" || len(set.Subjects) == 0 {
-		return errors.New("http.authorization_server needs http.resource, this server's address, and http.subjects, who may come in")
+		return usage("http.authorization_server needs http.resource, this server's address, and http.subjects, who may come in")
 	}
 	h.Authority = &oauth.Server{Issuer: set.Authority, Resource: set.Resource}
+	if err := h.Authority.Valid(); err != nil {
+		return failure{codeUsage, err}
+	}
 	h.Subjects = map[string]string{}
 	for _, s := range set.Subjects {
 		h.Subjects[s] = homeGrant
@@ -140,7 +143,9 @@ func readTokens(path string) ([]tokenEntry, error) {
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	d.KnownFields(true) // a misspelt read_only must not open more than was meant
 	if err := d.Decode(&list); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s is no list of token, user, profile and read_only: %w", path, err)
+		// The decoder names our types, which say nothing to anybody.
+		why := strings.NewReplacer("yaml: ", "", "unmarshal errors:\n  ", "", " in type main.tokenEntry", "", "into []main.tokenEntry", "as a list", "main.tokenEntry", "an item", "\n  ", "; ").Replace(err.Error())
+		return nil, fmt.Errorf("%s is no list of token, user, profile and read_only: %s", path, why)
 	}
 	return list, nil
 }

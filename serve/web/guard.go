@@ -33,7 +33,7 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.hurry(w, d.bodyTime())
 	}
 	if !d.ourName(r.Host) {
-		refuse(w, http.StatusForbidden, "this server is not called "+printable(r.Host))
+		refuse(w, http.StatusForbidden, "this server is not called "+printable(r.Host)+"; http.hosts names what else it is called")
 		return
 	}
 	for _, name := range []string{"Authorization", "Origin", "Content-Type", "Content-Encoding", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
@@ -43,7 +43,7 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !d.ourOrigin(w, r) {
-		refuse(w, http.StatusForbidden, "this origin may not call")
+		refuse(w, http.StatusForbidden, "pages of this origin may not call; http.origins names those that may")
 		return
 	}
 	if r.ContentLength != 0 && slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodOptions}, r.Method) {
@@ -61,15 +61,16 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g := d.known(r)
 	if g == nil {
-		challenge := `Bearer realm="hermes-mcp"`
+		challenge, why := `Bearer realm="hermes-mcp"`, "a bearer token is needed: the one in mcp/token of the server's home"
 		if r.Header.Get("Authorization") != "" {
 			challenge += `, error="invalid_token"`
+			why = "this bearer token opens nothing here: send the one in mcp/token of the server's home"
 		}
 		if d.Authority != nil {
 			challenge += fmt.Sprintf(", resource_metadata=%q", d.Authority.MetadataURL())
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
-		refuse(w, http.StatusUnauthorized, "a bearer token is needed: the one in mcp/token of the server's home")
+		refuse(w, http.StatusUnauthorized, why)
 		return
 	}
 	if g.Closed != "" {

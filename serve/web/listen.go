@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -16,17 +17,27 @@ import (
 // could reach unprotected.
 var ErrOpen = errors.New("refusing to listen beyond this machine without TLS: give certificate files, or say that a proxy stands in front")
 
+// ErrAddress is returned by Listen for what is no address.
+var ErrAddress = errors.New("is no address to listen on: write HOST:PORT, such as 127.0.0.1:7523, or unix:PATH")
+
 // Listen opens addr: host:port, or unix:PATH for a socket that only this user
 // may open. Beyond loopback it returns ErrOpen unless protected says that TLS
-// or a proxy stands between the network and us.
+// or a proxy stands between the network and us. Errors: ErrOpen, ErrAddress, and
+// what the network says.
 func Listen(ctx context.Context, addr string, protected bool) (net.Listener, error) {
 	var lc net.ListenConfig
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		if path == "" {
+			return nil, fmt.Errorf("%q %w", addr, ErrAddress)
+		}
 		return listenUnix(ctx, lc, path)
 	}
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, fmt.Errorf("%q %w", addr, ErrAddress)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil, fmt.Errorf("%q %w", addr, ErrAddress)
 	}
 	if ip := net.ParseIP(host); !protected && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, fmt.Errorf("listen on %s: %w", addr, ErrOpen)
@@ -47,11 +58,11 @@ func listenUnix(ctx context.Context, lc net.ListenConfig, path string) (net.List
 	case err != nil:
 		return nil, fmt.Errorf("listen: %w", err)
 	case info.Mode().Type() != os.ModeSocket:
-		return nil, fmt.Errorf("listen: %s is there and is no socket", path)
+		return nil, fmt.Errorf("listen: %s is there and is no socket: name another path", path)
 	default:
 		var dial net.Dialer
 		if c, err := dial.DialContext(ctx, "unix", path); err == nil {
-			return nil, errors.Join(fmt.Errorf("listen: another server listens on %s", path), c.Close())
+			return nil, errors.Join(fmt.Errorf("listen: another server listens on %s: end it, or name another path", path), c.Close())
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
@@ -105,7 +116,7 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("token: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("token: %s is not a file", path)
+		return "", fmt.Errorf("token: %s is not a file: remove it to have a new one made", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := f.Chmod(0o600); err != nil {

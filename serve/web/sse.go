@@ -83,7 +83,7 @@ func (d *doors) serveSSE(w http.ResponseWriter, r *http.Request) {
 	one := &stream{grant: g, lines: make(chan wire.Line), ended: ctx.Done()}
 	if !d.streams.add(own.SessionID(), one, d.sessions.most) {
 		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusServiceUnavailable, "too many streams are open")
+		refuse(w, http.StatusServiceUnavailable, "too many streams are open: end some, or let http.max_sessions be more")
 		return
 	}
 	defer d.streams.remove(own.SessionID())

@@ -83,6 +83,31 @@ func Hooked(path string) string {
 	return found[0].command
 }
 
+// HookProgram is the program that a hook's command runs.
+func HookProgram(command string) string {
+	program, _ := cutHook(command)
+	if len(program) > 1 && program[0] == '\'' && program[len(program)-1] == '\'' {
+		return strings.ReplaceAll(program[1:len(program)-1], `'\''`, "'")
+	}
+	return strings.Trim(program, `"`)
+}
+
+// cutHook parts the command of a hook of ours before its word "hook".
+func cutHook(command string) (program, rest string) {
+	from := max(0, strings.LastIndex(command, "hermes-mcp"))
+	if i := strings.Index(command[from:], " hook"); i >= 0 {
+		return command[:from+i], command[from+i:]
+	}
+	return command, ""
+}
+
+// MoveHook has our hooks in the settings at path run another program, with the
+// words that they have.
+func MoveHook(path, program string) (configfile.Outcome, error) {
+	_, rest := cutHook(Hooked(path))
+	return SetHook(path, CommandLine(program)+rest, false)
+}
+
 // A place is where one of our hooks stands in settings.json.
 type place struct {
 	group, hook int

@@ -31,6 +31,12 @@ func (s Server) String() string { return CommandLine(append([]string{s.Command},
 // Equal tells whether both start the same.
 func (s Server) Equal(t Server) bool { return s.Command == t.Command && slices.Equal(s.Args, t.Args) }
 
+// Ours tells whether s starts this program, by its name, or nothing.
+func (s Server) Ours() bool {
+	name := s.Command[strings.LastIndexAny(s.Command, `/\\`)+1:]
+	return s.Command == "" || strings.HasPrefix(name, "hermes-mcp")
+}
+
 // A Client is one MCP client.
 type Client struct {
 	Name  string
@@ -214,11 +220,7 @@ var ErrForeign = errors.New("is another program's")
 // not ours. What is wrong with the file itself is for the edit to say.
 func (c Client) foreign(file string) error {
 	s, there, err := c.ServerIn(file)
-	if err != nil || !there || s.Command == "" {
-		return nil
-	}
-	name := s.Command[strings.LastIndexAny(s.Command, `/\\`)+1:]
-	if strings.HasPrefix(name, "hermes-mcp") {
+	if err != nil || !there || s.Ours() {
 		return nil
 	}
 	return fmt.Errorf("%s: the server %q there %w (%s) and was left alone; give it another name and call again", file, Key, ErrForeign, s.Command)

@@ -302,6 +302,46 @@ func TestOpenCodesNewerShapeIsKept(t *testing.T) {
 	}
 }
 
+func TestTheMarkThatAnEditorLeftStays(t *testing.T) {
+	for _, c := range All {
+		whole, _ := texts(c)
+		before := "\ufeff" + whole
+		path := write(t, before, 0o600)
+		if _, err := c.SetServer(path, ours, false); err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if _, there, err := c.ServerIn(path); err != nil || !there || !strings.HasPrefix(read(t, path), "\ufeff") {
+			t.Errorf("%s: %v, %v in %q", c.Name, there, err, read(t, path))
+		}
+		if _, err := c.DropServer(path, false); err != nil || read(t, path) != before {
+			t.Errorf("%s: %v, %q", c.Name, err, read(t, path))
+		}
+	}
+}
+
+func TestTheProgramOfAHookIsMovedAndItsWordsStay(t *testing.T) {
+	for command, program := range map[string]string{
+		"/opt/hermes-mcp hook":                               "/opt/hermes-mcp",
+		"'/my hooks/it'\\''s/hermes-mcp' hook --home '/a b'": "/my hooks/it's/hermes-mcp",
+		`"C:\a hook\hermes-mcp.exe" hook`:                    `C:\a hook\hermes-mcp.exe`,
+		"hermes-mcp hook":                                    "hermes-mcp",
+	} {
+		if got := HookProgram(command); got != program {
+			t.Errorf("%s runs %q, want %q", command, got, program)
+		}
+	}
+	path := write(t, "{}", 0o600)
+	if _, err := SetHook(path, "/old/hermes-mcp hook --home '/a b'", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MoveHook(path, "/new place/hermes-mcp"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Hooked(path), CommandLine("/new place/hermes-mcp")+" hook --home '/a b'"; got != want {
+		t.Errorf("hook %q, want %q", got, want)
+	}
+}
+
 func TestAFileThatOnlyWeWroteGoesWithUs(t *testing.T) {
 	for _, c := range All {
 		for name, before := range map[string]string{"none": "", "one that says nothing": "{}\n"} {

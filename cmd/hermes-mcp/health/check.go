@@ -38,6 +38,9 @@ type Mend string
 // of a client that is to be set up anew.
 const Narrow Mend = "rights"
 
+// MendHook has Claude Code's hook run the program that the server is.
+const MendHook Mend = "hook"
+
 // Check checks everything, worst news not first but each beside its kin.
 func (s Subject) Check(ctx context.Context) []Check {
 	var checks []Check

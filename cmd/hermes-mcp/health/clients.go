@@ -26,16 +26,14 @@ func (s Subject) checkClients(ctx context.Context, add addCheck) {
 			s.checkClient(ctx, c, now, made, add)
 		}
 	}
-	known, there, err := clients.All[0].ServerIn(clients.ClaudeCodeServers(s.Clients))
-	switch hook := s.HookFile; {
-	case hook != "":
-		add("hook", Fine, "%s", hook)
-	case err == nil && there && known.Command != "":
-		add("hook", Warn, "claude-code has no hook of ours, so instructions carry the memory, cut to 2,000 bytes: hermes-mcp install claude-code")
-	}
+	s.checkHook(add)
 }
 
 func (s Subject) checkClient(ctx context.Context, c clients.Client, now clients.Server, made bool, add addCheck) {
+	if !now.Ours() {
+		add("client", Warn, "%s knows a server %q that is another program's (%s); give it another name, then hermes-mcp install %s", c.Name, clients.Key, now.Command, c.Name)
+		return
+	}
 	if _, err := exec.LookPath(now.Command); err != nil {
 		add("client", Bad, "%s starts %s, which is not there: hermes-mcp install %s", c.Name, now.Command, c.Name).Mend = Mend(c.Name)
 		return

@@ -55,7 +55,7 @@ func Read[D Document](path string, parse func(text []byte) (D, error)) (D, error
 	if err != nil {
 		return none, err
 	}
-	d, err := parse(text)
+	d, err := parse(bytes.TrimPrefix(text, mark))
 	if err != nil {
 		return none, fmt.Errorf("%s: %w: %w", path, ErrBroken, err)
 	}
@@ -95,7 +95,8 @@ func editOnce[D Document](path string, linked bool, parse func(text []byte) (D, 
 	case !errors.Is(err, fs.ErrNotExist):
 		return out, fmt.Errorf("edit %s: %w", path, err)
 	}
-	d, err := parse(before)
+	text, marked := bytes.CutPrefix(before, mark)
+	d, err := parse(text)
 	if err != nil {
 		return out, fmt.Errorf("edit %s: %w: %w", path, ErrBroken, err)
 	}
@@ -119,8 +120,15 @@ func editOnce[D Document](path string, linked bool, parse func(text []byte) (D, 
 	if out.Removed {
 		return out, remove(path, before)
 	}
-	return out, replace(path, before, exists, d.Text(), mode)
+	after := d.Text()
+	if marked {
+		after = slices.Concat(mark, after)
+	}
+	return out, replace(path, before, exists, after, mode)
 }
+
+// mark is what some editors on Windows put before a text; it stays there.
+var mark = []byte("\ufeff")
 
 // bare tells whether a text says nothing at all.
 func bare(text []byte) bool {
