@@ -10,9 +10,10 @@ import (
 
 // A Window selects a piece of a session.
 type Window struct {
-	Around int64 // message id; 0 means from the start
+	Around int64 // message id; 0 means from From
 	Before int   // how many before Around; with Around 0, unused
-	After  int   // how many after Around, or from the start; 0 with Around 0 means all
+	After  int   // how many after Around, or from From; 0 with Around 0 means all
+	From   int   // with Around 0: how many are passed over; -n begins with the last n
 }
 
 // membersOf lists a session's messages, its own and those it shares, in order.
@@ -55,8 +56,13 @@ func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Messa
 			return nil, 0, 0, fmt.Errorf("message %d: %w", w.Around, ErrNotFound)
 		}
 		from, to = max(0, at-max(0, w.Before)), min(len(ids), at+max(0, w.After)+1)
-	} else if w.After > 0 {
-		to = min(to, w.After)
+	} else {
+		if from = min(w.From, to); from < 0 {
+			from = max(0, to+w.From)
+		}
+		if w.After > 0 && w.After < to-from {
+			to = from + w.After
+		}
 	}
 	msgs, err := db.load(ctx, ids[from:to])
 	if err != nil {

@@ -65,7 +65,7 @@ type ask struct {
 	around    int64
 	window    int
 	offset    int
-	onward    bool // offset was given with a message: from there onward
+	onward    bool // offset was given with a message: from there onward, or up to it
 	detail    detail
 	find      transcript.Query // the filters
 	roles     []transcript.Role
@@ -122,14 +122,17 @@ func parseAsk(ctx context.Context, a *wire.Arguments, o Options, now time.Time) 
 	default:
 		k.mode = browse
 	}
-	most := maxOffset
+	least, most := -maxOffset, maxOffset
 	if k.mode == discover || k.mode == browse {
-		most = maxSkip
+		least, most = 0, maxSkip
 	}
-	k.offset = a.Number("offset", 0, 0, most)
+	k.offset = a.Number("offset", 0, least, most)
 	k.filters(ctx, a, o, now)
 	return k
 }
+
+// back tells that what stands before a message is asked for.
+func (k ask) back() bool { return k.onward && k.offset < 0 }
 
 // shortQuery is the query as one line, cut where it is longer than a question
 // can be.

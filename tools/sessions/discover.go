@@ -24,7 +24,7 @@ type found struct {
 // A hit is one result.
 type hit struct {
 	about
-	Detail      string `json:"detail"` // index, anchor or full: how much of it is shown
+	Detail      string `json:"detail,omitempty"` // anchor or full: how much of it is shown
 	MatchedRole string `json:"matched_role,omitempty"`
 	MatchID     string `json:"match_message_id,omitempty"`
 	Snippet     string `json:"snippet,omitempty"`
@@ -44,7 +44,6 @@ type hit struct {
 const (
 	shownWhole  = "full"
 	shownAnchor = "anchor"
-	shownIndex  = "index"
 	// titleMatch is the matched_role of a session found by its title, timeMatch
 	// that of one which is there for its time alone.
 	titleMatch = "session_title"
@@ -77,7 +76,11 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 		return nil, err
 	}
 	for i, h := range hits {
-		f.Results = append(f.Results, s.entry(h, loaded[i]))
+		out := s.entry(h, loaded[i])
+		if k.detail == index {
+			out.brief()
+		}
+		f.Results = append(f.Results, out)
 	}
 	shown := f.slim(k)
 	if more := len(hits) - shown + ans.More; more > 0 {
@@ -118,9 +121,28 @@ func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcri
 	return loaded, errors.Join(errs...)
 }
 
-// entry is what the index says of a hit.
+// briefChars is how much of a title, or of the snippet in its place, an index
+// shows.
+const briefChars = 60
+
+// brief leaves of a hit what tells it apart, in some twenty tokens beside its
+// id: the day, the title or else the snippet, and where to read on.
+func (h *hit) brief() {
+	h.about = about{
+		SessionID: h.SessionID, Title: plain.Clip(h.Title, briefChars), When: h.When[:min(len(h.When), len("2006-01-02"))], Flagged: h.Flagged,
+	}
+	h.MatchedRole = ""
+	if h.Snippet = plain.Clip(h.Snippet, briefChars); h.Title != "" {
+		h.Snippet = ""
+	}
+	if h.MatchedIn != nil {
+		h.MatchedIn.Title = ""
+	}
+}
+
+// entry is what a result begins with.
 func (s *search) entry(h transcript.Hit, m *material) *hit {
-	out := &hit{about: s.about(h.Session), Detail: shownIndex, MatchedRole: titleMatch}
+	out := &hit{about: s.about(h.Session), MatchedRole: titleMatch}
 	if h.ByTime {
 		out.MatchedRole = timeMatch
 	}

@@ -75,12 +75,15 @@ func (m *material) narrow(match int64) {
 }
 
 // loadPieces loads the surroundings of every match of a session, and its
-// beginning where that is shown.
+// beginning and end where these are shown.
 func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string, match int64, inFull bool) error {
-	var head []transcript.Message
+	var head, tail []transcript.Message
 	if inFull || match == 0 {
 		var err error
 		if head, _, _, err = db.Messages(ctx, id, transcript.Window{After: headLoad}); err != nil {
+			return err
+		}
+		if tail, _, _, err = db.Messages(ctx, id, transcript.Window{From: -headLoad}); err != nil {
 			return err
 		}
 	}
@@ -88,7 +91,7 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 	if match == 0 {
 		m.narrow(0)
 		m.after = m.hit.Holder.Messages - len(m.msgs)
-		m.tail = nil
+		m.end(tail)
 		return nil
 	}
 	matches, near := m.hit.Matches, reach
@@ -109,10 +112,22 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 		}
 		m.all = append(m.all, msgs...)
 	}
+	m.head = said(head[:min(m.before, len(head))], ends)
+	m.end(tail)
+	return nil
+}
+
+// end adds the last messages of a session that is not loaded whole.
+func (m *material) end(last []transcript.Message) {
+	m.all = slices.Concat(m.all, last) // msgs may be a piece of it
 	sort.SliceStable(m.all, func(i, j int) bool { return m.all[i].Seq < m.all[j].Seq })
 	m.all = slices.CompactFunc(m.all, func(a, b transcript.Message) bool { return a.Seq == b.Seq })
-	m.head = said(head[:min(m.before, len(head))], ends)
-	return nil
+	shown := 0
+	if len(m.msgs) > 0 {
+		shown = m.msgs[len(m.msgs)-1].Seq
+	}
+	after := slices.DeleteFunc(slices.Clone(last), func(x transcript.Message) bool { return x.Seq <= shown })
+	m.tail = lastSaid(after, ends)
 }
 
 // said are the first n messages in which somebody says something.

@@ -25,6 +25,8 @@ type page struct {
 	Messages       []view `json:"messages"`
 	MessagesBefore int    `json:"messages_before"`
 	MessagesAfter  int    `json:"messages_after"`
+	// Previous holds the arguments of the call that shows what stands before.
+	Previous map[string]any `json:"previous,omitempty"`
 	tail
 }
 
@@ -38,8 +40,8 @@ type strip struct {
 	warning       string
 }
 
-// page shows messages around one (scroll), from one onward (scroll with an
-// offset), or from the start (read).
+// page shows messages around one (scroll), from one onward or up to one (scroll
+// with an offset), or from the start or the end (read).
 func (s *search) page(ctx context.Context, db *transcript.DB, k ask, end tail) (any, error) {
 	st, err := s.strip(ctx, db, k)
 	if err != nil {
@@ -49,12 +51,16 @@ func (s *search) page(ctx context.Context, db *transcript.DB, k ask, end tail) (
 	// The most that next can take, the numbers and the hint are set aside first.
 	p.add(cutHint)
 	p.Next = k.goOn(st.session.ID, messageID(1<<62), maxOffset)
+	p.Previous = p.Next
 	p.Count, p.MessagesBefore, p.MessagesAfter = maxOffset, maxOffset, maxOffset
 	f := &fitter{search: s, ask: k, st: st, page: p, left: k.detail.budget() - cost(p)}
-	p.Next = nil
-	if k.mode == scroll && !k.onward {
+	p.Next, p.Previous = nil, nil
+	switch {
+	case k.back():
+		f.backward()
+	case k.mode == scroll && !k.onward:
 		f.around()
-	} else {
+	default:
 		f.forward()
 	}
 	f.finish()
@@ -74,11 +80,11 @@ func (s *search) strip(ctx context.Context, db *transcript.DB, k ask) (strip, er
 		return strip{}, fmt.Errorf("session %s: %w", k.session, err)
 	}
 	w := transcript.Window{Around: k.around, Before: k.window, After: k.window + 1}
-	skip := 0
 	switch {
 	case k.mode == read:
-		w = transcript.Window{After: k.offset + pageLoad}
-		skip = k.offset
+		w = transcript.Window{From: k.offset, After: pageLoad}
+	case k.back():
+		w.Before, w.After = pageLoad, 0
 	case k.onward:
 		w.Before, w.After = 0, pageLoad
 	}
@@ -90,9 +96,9 @@ func (s *search) strip(ctx context.Context, db *transcript.DB, k ask) (strip, er
 	if err != nil {
 		return strip{}, fmt.Errorf("messages of %s: %w", t.ID, err)
 	}
-	skip = min(skip, len(st.msgs))
-	st.before, st.msgs = st.before+skip, st.msgs[skip:]
-	if k.mode == scroll {
+	if k.back() { // what was asked for is the message after the page
+		st.msgs, st.after = st.msgs[:len(st.msgs)-1], st.after+1
+	} else if k.mode == scroll {
 		st.anchor = max(0, slices.IndexFunc(st.msgs, func(m transcript.Message) bool { return m.ID == k.around }))
 	}
 	return st, nil
@@ -216,6 +222,19 @@ func (f *fitter) forward() {
 	}
 }
 
+// backward shows messages from the last of the strip back.
+func (f *fitter) backward() {
+	f.to = len(f.st.msgs)
+	for f.from = f.to; f.from > 0; f.from-- {
+		v, ok := f.neighbour(f.from - 1)
+		if !ok {
+			break
+		}
+		f.page.Messages = append(v, f.page.Messages...)
+	}
+	f.page.Next = f.ask.goOn(f.st.session.ID, messageID(f.ask.around), 0)
+}
+
 // around shows the message asked for, then its neighbours by turns.
 func (f *fitter) around() {
 	a := f.st.anchor
@@ -273,6 +292,9 @@ func (f *fitter) finish() {
 	p.Count = len(p.Messages)
 	p.MessagesBefore = f.st.before + f.from
 	p.MessagesAfter = f.st.after + n - f.to
+	if p.MessagesBefore > 0 && f.from < n {
+		p.Previous = f.ask.goOn(f.st.session.ID, messageID(f.st.msgs[f.from].ID), -1)
+	}
 	if p.Next == nil && f.to < n {
 		p.Next = f.ask.goOn(f.st.session.ID, messageID(f.st.msgs[f.to].ID), 0)
 	}

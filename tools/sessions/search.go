@@ -152,14 +152,14 @@ func (s *search) failed(ctx context.Context, k ask, err error) (*mcp.CallToolRes
 // about is what is told of a session wherever one is named.
 type about struct {
 	SessionID    string              `json:"session_id"`
-	Link         string              `json:"link"`
+	Link         string              `json:"link,omitempty"`
 	Title        string              `json:"title,omitempty"`
-	Source       string              `json:"source"`
+	Source       string              `json:"source,omitempty"`
 	Project      string              `json:"project,omitempty"`
 	Model        string              `json:"model,omitempty"`
 	When         string              `json:"when,omitempty"`
 	LastActive   string              `json:"last_active,omitempty"`
-	MessageCount int                 `json:"message_count"`
+	MessageCount int                 `json:"message_count,omitempty"`
 	Relation     transcript.Relation `json:"relation,omitempty"`
 	ParentID     string              `json:"parent_session_id,omitempty"`
 	// Flagged says that something of the session that is shown beside its
