@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // definitions are the tools as a client lists them.
 func definitions() []server.ServerTool {
-	return []server.ServerTool{Memory(nil, MemoryOptions{}), sessions.Search(nil, sessions.Options{})}
+	return []server.ServerTool{Memory(nil, MemoryOptions{}), sessions.Search(nil, sessions.Options{}), SessionRecord(nil, RecordOptions{})}
 }
 
 func TestToolDefinitionsAreTheCommittedOnes(t *testing.T) {

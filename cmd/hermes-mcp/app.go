@@ -31,8 +31,9 @@ type app struct {
 	env      func(string) string
 
 	homeFlag, profileFlag, sessionFlag string
-	sessionKey                         string // of a gateway's chat
-	user                               string // who is served, "" for whose home it is
+	sessionKey                         string      // of a gateway's chat
+	user                               string      // who is served, "" for whose home it is
+	chats                              atomic.Bool // some request told which chat it belongs to
 	settingFlags                       map[string]*string
 	given                              map[string]string // the settings that flags gave
 

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) callCommand() *cobra.Command {
-	var readOnly bool
+	var how serving
 	c := &cobra.Command{
 		Use: "call TOOL [JSON]", Short: "Run a tool as a client would and print its result",
 		Long: `Runs a tool through the same server, in process, and prints the JSON of its
@@ -40,16 +40,18 @@ exit code is 1 when the tool says that it failed.`,
 				if !json.Valid(raw) {
 					return usage("the arguments are not JSON: %.60s; they are one object, such as {\"action\":\"read\"}", raw)
 				}
-				return a.call(ctx, args[0], raw, readOnly)
+				return a.call(ctx, args[0], raw, how)
 			})
 		},
 	}
-	c.Flags().BoolVar(&readOnly, "read-only", false, "refuse every edit of the memory")
+	c.Flags().BoolVar(&how.readOnly, "read-only", false, "refuse every edit of the memory")
+	c.Flags().BoolVar(&how.record, "record", false, "offer session_record, as serve --record does")
 	return c
 }
 
-func (a *app) call(ctx context.Context, tool string, raw []byte, readOnly bool) error {
-	result, failed, err := a.runTool(ctx, tool, raw, serving{readOnly: readOnly, origin: originTool})
+func (a *app) call(ctx context.Context, tool string, raw []byte, how serving) error {
+	how.origin = originTool
+	result, failed, err := a.runTool(ctx, tool, raw, how)
 	if err != nil {
 		return err
 	}

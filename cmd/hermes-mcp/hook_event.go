@@ -93,17 +93,22 @@ func (e hookEvent) told(source, text, recalled string) any {
 	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.own, "additionalContext": text}}
 }
 
-// memoryTool is our tool as agents call it, also from a plugin.
-var memoryTool = regexp.MustCompile(`^mcp__(plugin_.+_)?hermes__memory$`)
+// memoryTool is our tool as agents call it, also from a plugin; recordTool the
+// one that writes to the archive.
+var (
+	memoryTool = regexp.MustCompile(`^mcp__(plugin_.+_)?hermes__memory$`)
+	recordTool = regexp.MustCompile(`^mcp__(plugin_.+_)?hermes__session_record$`)
+)
 
 // denial is the answer to a subagent that is about to edit the memory, nil for
 // every other call. A subagent sees a part of the work and none of the user.
 func (e hookEvent) denial() any {
-	if e.Event != preToolUse || e.Subagent == "" || !memoryTool.MatchString(e.Tool) {
+	record := recordTool.MatchString(e.Tool)
+	if e.Event != preToolUse || e.Subagent == "" || !memoryTool.MatchString(e.Tool) && !record {
 		return nil
 	}
 	var input map[string]any
-	if json.Unmarshal(e.ToolInput, &input) == nil {
+	if !record && json.Unmarshal(e.ToolInput, &input) == nil {
 		action, named := input["action"]
 		if action == "read" || !named && input["content"] == nil && input["operations"] == nil && input["old_text"] == nil {
 			return nil

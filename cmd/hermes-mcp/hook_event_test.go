@@ -55,6 +55,7 @@ func TestOnlyEditsBySubagentsAreDenied(t *testing.T) {
 		{"a read", `{"agent_id":"s","tool_name":"mcp__hermes__memory","tool_input":{"action":"read"}}`, false},
 		{"a read without words", `{"agent_id":"s","tool_name":"mcp__hermes__memory","tool_input":{}}`, false},
 		{"a search", `{"agent_id":"s","tool_name":"mcp__hermes__session_search","tool_input":{"query":"x"}}`, false},
+		{"a record of a turn", `{"agent_id":"s","tool_name":"mcp__hermes__session_record","tool_input":{"user_text":"x"}}`, true},
 		{"another memory", `{"agent_id":"s","tool_name":"mcp__other__memory","tool_input":{"action":"add"}}`, false},
 		{"the main agent", `{"tool_name":"mcp__hermes__memory","tool_input":{"action":"add"}}`, false},
 	} {

@@ -15,7 +15,8 @@ import (
 // An install is one run of install or uninstall.
 type install struct {
 	hooks, dryRun, noArchive, all bool
-	asked                         bool // --hooks was given: for other agents than Claude Code they are no matter of course
+	asked                         bool  // --hooks was given: for other agents than Claude Code they are no matter of course
+	record                        *bool // --record; nil when it was not given
 	asJSON                        bool
 	scope                         string
 	words                         io.Writer // for a person; nobody with asJSON
@@ -23,6 +24,7 @@ type install struct {
 
 func (a *app) installCommand() *cobra.Command {
 	var how install
+	var record bool
 	c := &cobra.Command{
 		Use: "install CLIENT...", Short: "Set a client up: server, and hook where it has hooks",
 		Long: `Writes the server into a client's configuration, starts what was written and
@@ -34,6 +36,9 @@ Clients: ` + strings.Join(clients.Names(), ", ") + ".",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error {
 				how.asked = cmd.Flags().Changed("hooks")
+				if cmd.Flags().Changed("record") {
+					how.record = &record
+				}
 				chosen, err := a.chosen(args, how)
 				if err != nil {
 					return err
@@ -46,6 +51,7 @@ Clients: ` + strings.Join(clients.Names(), ", ") + ".",
 	how.bind(c)
 	c.Flags().BoolVar(&how.hooks, "hooks", true, "have the agent run our hook at its events; Claude Code does unless this is false, Codex, Gemini CLI and Cursor only when this is given")
 	c.Flags().Lookup("hooks").DefValue = "" // what it is depends on the client, so help names no default
+	c.Flags().BoolVar(&record, "record", false, "let the model keep turns in the archive by itself (serve --record), for clients whose conversations are in no file, such as Claude Desktop")
 	c.Flags().BoolVar(&how.noArchive, "no-archive", false, "let the server archive nothing by itself")
 	return c
 }

@@ -64,6 +64,7 @@ func (a *app) written(how install) (clients.Server, error) {
 // before the first is written.
 func (a *app) installOne(ctx context.Context, c clients.Client, s *setup, server clients.Server, how install, place func() error) error {
 	file := a.serverFile(c, how.scope)
+	server = a.recording(c, s, file, server, how)
 	what := "server " + clients.Key + " runs " + c.Starting(server).String()
 	set := step{what, func(dry bool) (configfile.Outcome, error) { return c.SetServer(file, server, dry) }}
 	hooks, next := a.hookEdits(c, server, how)

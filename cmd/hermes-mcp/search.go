@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
+	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -115,7 +116,7 @@ func (l *lookup) run(take func(args []string) error) func(*cobra.Command, []stri
 
 // knownSource tells a mistyped source from one without sessions.
 func knownSource(name string) error {
-	var known []string
+	known := []string{transcript.Recorded}
 	for _, src := range source.All() {
 		known = append(known, src.Name())
 	}

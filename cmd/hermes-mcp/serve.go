@@ -25,48 +25,51 @@ import (
 
 func (a *app) serveCommand() *cobra.Command {
 	var transport string
-	var readOnly bool
+	var how serving
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve a client over stdio, or many over HTTP", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd, true, func(ctx context.Context) error {
 				switch transport {
 				case "stdio":
-					return a.serveStdio(ctx, readOnly)
+					return a.serveStdio(ctx, how)
 				case "http", "sse":
-					return a.serveHTTP(ctx, readOnly, transport == "sse")
+					return a.serveHTTP(ctx, how, transport == "sse")
 				}
 				return usage("--transport %q is none of stdio, http, sse", transport)
 			})
 		},
 	}
 	c.Flags().StringVar(&transport, "transport", "stdio", "stdio, http (at /mcp), or sse (also at /sse and /message)")
-	c.Flags().BoolVar(&readOnly, "read-only", false, "refuse every edit of the memory")
+	c.Flags().BoolVar(&how.readOnly, "read-only", false, "refuse every edit of the memory")
+	c.Flags().BoolVar(&how.record, "record", false, "offer session_record, for clients whose conversations are in no file")
 	return c
 }
 
 // serve is what the program does on a pipe without arguments.
-func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, false) }
+func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, serving{}) }
 
 // serveStdio serves until the client closes our input or a signal comes, then
 // answers what was read and ends in order.
-func (a *app) serveStdio(ctx context.Context, readOnly bool) error {
-	return a.serving(ctx, serving{readOnly: readOnly, origin: originTool}, func(srv *server.MCPServer, _ serving) error {
+func (a *app) serveStdio(ctx context.Context, how serving) error {
+	how.origin = originTool
+	return a.serving(ctx, how, func(srv *server.MCPServer, _ serving) error {
 		return serve.Stdio(ctx, srv, a.in, a.out)
 	})
 }
 
 // serveHTTP serves whoever has the token until a signal comes.
-func (a *app) serveHTTP(ctx context.Context, readOnly, sse bool) error {
+func (a *app) serveHTTP(ctx context.Context, how serving, sse bool) error {
 	set := a.config.HTTP
 	ln, err := a.listen(ctx)
 	if err != nil {
 		return err
 	}
-	how := serving{readOnly: readOnly, origin: originTool, remote: true, who: func(ctx context.Context) caller.Current {
+	how.origin, how.remote = originTool, true
+	how.who = func(ctx context.Context) caller.Current {
 		id := web.Session(ctx)
 		return caller.Current{ID: id, Live: []string{id}, How: "HTTP session"}
-	}}
+	}
 	return a.serving(ctx, how, func(srv *server.MCPServer, how serving) error {
 		token, where, err := a.homeToken()
 		if err != nil {

@@ -115,6 +115,7 @@ func (f *frozen) before(origin string) func(ctx context.Context) (memstore.Snaps
 // A serving is how one server differs from another.
 type serving struct {
 	readOnly bool
+	record   bool   // session_record is offered
 	origin   string // of edits, for the journal: tool or cli
 	pending  func(ctx context.Context) string
 	// who is the session that calls now; nil asks the finder. remote says that
@@ -173,14 +174,14 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 	if model := a.model(summarizer.SessionSearch); model != nil {
 		search.Summarize = model.Focus
 	}
-	offered := []server.ServerTool{tools.Memory(store, memory), sessions.Search(archive, search)}
+	offered := append([]server.ServerTool{tools.Memory(store, memory), sessions.Search(archive, search)}, a.recorder(how, archive)...)
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),
 		Tools:     a.withExternal(ctx, how, dir, offered),
 		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.user, how.who(ctx)) })),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(archive, a.config.RedactOutput)},
 		Prompts:   resources.Prompts(store, frozen.snapshot, archive),
-		Complete:  resources.Complete(archive),
+		Complete:  a.proposals(archive),
 		Instructions: func(ctx context.Context, client string) string {
 			snap, err := frozen.snapshot(ctx)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/resources"
 	"github.com/hermes-mcp/hermes-mcp/serve"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
@@ -24,11 +25,9 @@ func checkUser(name string) error {
 }
 
 // archiveOf opens the archive as user sees it: sessions that carry the user, and
-// those without one where sources.owner says so. What says nothing is hidden.
+// those without one where sources.owner says so. What says nothing is hidden, and
+// so is what is not known to be of the chat that a request comes from.
 func (a *app) archiveOf(user string) func(ctx context.Context) (*transcript.DB, error) {
-	if user == "" {
-		return a.archive.open
-	}
 	as := transcript.Reader{User: user}
 	for _, src := range source.All() {
 		if a.config.Owns(user, src.Name()) {
@@ -40,6 +39,8 @@ func (a *app) archiveOf(user string) func(ctx context.Context) (*transcript.DB, 
 		if err != nil {
 			return nil, err
 		}
+		as := as
+		as.Chat, _ = a.chatOf(ctx)
 		return db.As(as), nil
 	}
 }
@@ -57,15 +58,22 @@ const (
 func (a *app) inChat(who func(ctx context.Context) caller.Current) func(ctx context.Context) caller.Current {
 	return func(ctx context.Context) caller.Current {
 		now := who(ctx)
-		key, how := a.chatKey(serve.Meta(ctx)), "_meta of the request"
-		if key == "" {
-			key, how = a.sessionKey, "--session-key"
-		}
+		key, how := a.chatOf(ctx)
 		if key == "" {
 			return now
 		}
 		return caller.Current{ID: "chat:" + key, Live: now.Live, How: how}
 	}
+}
+
+// chatOf is the key of the chat that a request comes from, "" when none is told,
+// and how it is known.
+func (a *app) chatOf(ctx context.Context) (key, how string) {
+	if key := a.chatKey(serve.Meta(ctx)); key != "" {
+		a.chats.Store(true)
+		return key, "_meta of the request"
+	}
+	return a.sessionKey, "--session-key"
 }
 
 // chatKey is the key that the fields of a _meta name or describe, or "".
@@ -90,4 +98,16 @@ func (a *app) chatKey(meta map[string]any) string {
 		Namespace: field("namespace"), Platform: field("platform"), Type: field("chat_type"), ChatID: field("chat_id"),
 		ThreadID: field("thread_id"), UserID: field("user_id"), UserIDAlt: field("user_id_alt"),
 	}.Key(a.config.GroupPerUser, a.config.ThreadPerUser)
+}
+
+// proposals completes arguments from the archive. A completion does not carry the
+// chat that it is for, so where chats are told apart it proposes nothing.
+func (a *app) proposals(archive func(ctx context.Context) (*transcript.DB, error)) func(ctx context.Context, of, argument, value string) ([]string, error) {
+	complete := resources.Complete(archive)
+	return func(ctx context.Context, of, argument, value string) ([]string, error) {
+		if a.chats.Load() && a.sessionKey == "" {
+			return nil, nil
+		}
+		return complete(ctx, of, argument, value)
+	}
 }

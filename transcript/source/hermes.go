@@ -182,7 +182,7 @@ type hermesSession struct {
 }
 
 var hermesSessionColumns = []string{"id", "source", "user_id", "model", "model_config", "parent_session_id", "started_at",
-	"ended_at", "end_reason", "cwd", "git_branch", "git_repo_root", "title", "last_activity_at"}
+	"ended_at", "end_reason", "cwd", "git_branch", "git_repo_root", "title", "last_activity_at", "session_key"}
 
 // sessions announces the sessions when anything about them changed.
 func (d *hermesDB) sessions() (map[string]hermesSession, error) {
@@ -192,13 +192,17 @@ func (d *hermesDB) sessions() (map[string]hermesSession, error) {
 	}
 	var all []hermesRow
 	var sum uint64
+	chats := hermesChats(filepath.Join(filepath.Dir(d.path), "sessions"))
 	err := d.db.rowsOf(d.ctx, func(scan func(...any) error) error {
 		var r hermesRow
 		if err := scan(r.fields()...); err != nil {
 			return err
 		}
+		if r.key.String == "" { // an older schema
+			r.key.String = chats[r.id]
+		}
 		all = append(all, r)
-		sum += hashOf(r.id, r.source.String, r.title.String, r.endReason.String, r.parent.String, r.model.String, r.cwd.String, r.config.String,
+		sum += hashOf(r.id, r.source.String, r.title.String, r.endReason.String, r.parent.String, r.model.String, r.cwd.String, r.config.String, r.key.String,
 			fmt.Sprint(r.ended.Float64))
 		return nil
 	}, "SELECT "+pick(d.sessionCols, hermesSessionColumns...)+" FROM sessions ORDER BY started_at, id")
@@ -231,13 +235,13 @@ func (d *hermesDB) sessions() (map[string]hermesSession, error) {
 type hermesRow struct {
 	id                                                                      string
 	source, user, model, config, parent, endReason, cwd, branch, repository sql.NullString
-	title                                                                   sql.NullString
+	title, key                                                              sql.NullString
 	started, ended, active                                                  sql.NullFloat64
 }
 
 func (r *hermesRow) fields() []any {
 	return []any{&r.id, &r.source, &r.user, &r.model, &r.config, &r.parent, &r.started, &r.ended, &r.endReason,
-		&r.cwd, &r.branch, &r.repository, &r.title, &r.active}
+		&r.cwd, &r.branch, &r.repository, &r.title, &r.active, &r.key}
 }
 
 func hermesID(own string) string { return Hermes{}.Name() + ":" + own }
@@ -246,7 +250,7 @@ func hermesID(own string) string { return Hermes{}.Name() + ":" + own }
 func (r hermesRow) session(path string, ended map[string]string) transcript.Session {
 	s := transcript.Session{
 		ID: hermesID(r.id), Title: clean(r.title.String), Project: r.repository.String, Dir: r.cwd.String, Branch: r.branch.String,
-		Model: r.model.String, Surface: r.source.String, User: r.user.String, StartedAt: epoch(r.started.Float64),
+		Model: r.model.String, Surface: r.source.String, User: r.user.String, Chat: r.key.String, StartedAt: epoch(r.started.Float64),
 		EndedAt: epoch(r.ended.Float64), EndReason: r.endReason.String, SourcePath: path,
 	}
 	s.LastActive = epoch(max(r.active.Float64, r.ended.Float64, r.started.Float64))

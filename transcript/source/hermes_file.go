@@ -271,7 +271,7 @@ func (d hermesDocument) deliver(ctx context.Context, path string, sink transcrip
 	if id == "" {
 		id = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "session_")
 	}
-	s := transcript.Session{ID: hermesID(id), Title: clean(d.Title), Dir: d.Cwd, Model: d.Model, Surface: d.Platform, SourcePath: path,
+	s := transcript.Session{ID: hermesID(id), Chat: hermesChats(filepath.Dir(path))[id], Title: clean(d.Title), Dir: d.Cwd, Model: d.Model, Surface: d.Platform, SourcePath: path,
 		StartedAt: d.Start.Time, LastActive: d.Updated.Time, EndedAt: d.Ended.Time, EndReason: d.EndReason, Project: gitRoot(d.Cwd)}
 	if s.Surface == "" {
 		s.Surface = d.Source
@@ -346,6 +346,11 @@ func readHermesLines(ctx context.Context, f transcript.File, final bool, sink tr
 	return r.run(&r, nil)
 }
 
+// chat is the key of the chat that the session belongs to, or "".
+func (r *hermesLines) chat() string {
+	return hermesChats(filepath.Dir(r.path))[strings.TrimPrefix(r.session, hermesID(""))]
+}
+
 func (r *hermesLines) flush() error { return nil }
 func (r *hermesLines) end() error   { return nil }
 
@@ -365,13 +370,13 @@ func (r *hermesLines) value(v []byte) error {
 			r.session = hermesID(string(h.SessionID))
 		}
 		r.dir, r.announced = h.Cwd, true
-		return r.sink.Session(transcript.Session{ID: r.session, Dir: r.dir, Model: h.Model, Surface: h.Platform, StartedAt: h.Timestamp.Time, SourcePath: r.path})
+		return r.sink.Session(transcript.Session{ID: r.session, Chat: r.chat(), Dir: r.dir, Model: h.Model, Surface: h.Platform, StartedAt: h.Timestamp.Time, SourcePath: r.path})
 	case h.Role == "":
 		return nil
 	}
 	if !r.announced {
 		r.announced = true
-		if err := r.sink.Session(transcript.Session{ID: r.session, SourcePath: r.path}); err != nil {
+		if err := r.sink.Session(transcript.Session{ID: r.session, Chat: r.chat(), SourcePath: r.path}); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,7 @@ func (c *collector) Session(s transcript.Session) error {
 	set(&have.Version, s.Version)
 	set(&have.EndReason, s.EndReason)
 	set(&have.User, s.User)
+	set(&have.Chat, s.Chat)
 	set(&have.Relation, s.Relation)
 	if !s.StartedAt.IsZero() {
 		have.StartedAt = s.StartedAt

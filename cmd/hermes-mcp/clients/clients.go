@@ -49,6 +49,7 @@ type Client struct {
 	Format  configfile.Format
 	Newer   *Shape                       // of a file that a newer version of the client wrote; nil where there is one shape
 	Serve   func(args []string) []string // the arguments for this client; nil leaves them as they are
+	Unread  bool                         // its conversations are in no file that we could read
 
 	Program string                    // its own command line program, "" where it has none
 	Add     func(s Server) [][]string // the arguments by which that adds a server for the user
@@ -89,7 +90,7 @@ var All = []Client{
 	},
 	{
 		Name: "claude-desktop", Title: "Claude Desktop",
-		File: claudeDesktopFile, Section: mcpServers, Entry: bare, Format: configfile.JSON, Signs: folderOf(claudeDesktopFile),
+		File: claudeDesktopFile, Section: mcpServers, Entry: bare, Format: configfile.JSON, Signs: folderOf(claudeDesktopFile), Unread: true,
 		Next: "quit Claude Desktop, not only its window, and start it again",
 	},
 	{
