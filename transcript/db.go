@@ -40,7 +40,8 @@ type DB struct {
 	Mask func(string) string
 	// Embedder lets Search find what was said by its meaning too, as far as Embed
 	// has come; nil goes by words alone. MeaningWeight is what meaning counts for
-	// beside words; DefaultMeaningWeight when 0.
+	// beside words; DefaultMeaningWeight when 0, and words count for nothing when it
+	// is infinite.
 	Embedder      Embedder
 	MeaningWeight float64
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
@@ -136,6 +137,9 @@ func noMeaning(err error) string {
 func (db *DB) fuse(words []index.Session, m meaning) []index.Session {
 	if len(m.sessions) == 0 {
 		return words
+	}
+	if math.IsInf(db.MeaningWeight, 1) {
+		return m.sessions
 	}
 	by := make(map[int64]index.Session, len(words)+len(m.sessions))
 	for _, s := range m.sessions {

@@ -1,7 +1,7 @@
 // Command hermes-bench measures what hermes-mcp claims, through the code path
 // that a client's tool call takes. It is not shipped.
 //
-//	hermes-bench recall  --data FILE [--form question|content|rare2] [--one-db] [--limit 10]
+//	hermes-bench recall  --data FILE [--form question|content|rare2] [--one-db] [--limit 10] [--embed DIR|URL]
 //	hermes-bench queries --dir DIR [--table FILE]
 //	hermes-bench speed   --messages N [--keep DIR]
 //	hermes-bench ingest  --dir DIR | --generate 2GB|files=50000 [--profile FILE]

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,6 +35,8 @@ type recallReport struct {
 	P50       float64                   `json:"p50_ms"`
 	P95       float64                   `json:"p95_ms"`
 	Category  map[string]categoryReport `json:"by_category"`
+	// Others are the same questions in other rankings, under their names.
+	Others []recallReport `json:"others,omitempty"`
 }
 
 type categoryReport struct {
@@ -53,66 +56,91 @@ type outcome struct {
 }
 
 func recallCommand(show func(report) error) *cobra.Command {
-	var data, form string
-	var oneDB bool
-	var limit int
+	var data string
+	var how recallRun
 	c := &cobra.Command{
 		Use:   "recall",
 		Short: "How often session_search finds the right sessions",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !slices.Contains([]string{"question", "content", "rare2"}, form) {
-				return fmt.Errorf("--form is question, content or rare2, not %q", form)
+			if !slices.Contains([]string{"question", "content", "rare2"}, how.form) {
+				return fmt.Errorf("--form is question, content or rare2, not %q", how.form)
 			}
-			if limit < 1 || limit > 10 {
-				return fmt.Errorf("--limit is from 1 to 10, not %d", limit)
+			if how.limit < 1 || how.limit > 10 {
+				return fmt.Errorf("--limit is from 1 to 10, not %d", how.limit)
 			}
 			hs, err := readHistories(data)
 			if err != nil {
 				return err
 			}
-			outcomes, err := runRecall(c.Context(), hs, form, oneDB, limit)
+			r, err := how.run(c.Context(), hs)
 			if err != nil {
 				return err
 			}
-			r := summarize(outcomes)
-			r.Data, r.Form, r.OneDB = filepath.Base(data), form, oneDB
+			r.Data = filepath.Base(data)
 			return show(r)
 		},
 	}
 	c.Flags().StringVar(&data, "data", "", "file of histories: [{id, sessions, qa}]")
-	c.Flags().StringVar(&form, "form", "question", "question as typed, content words, or the rare2 words")
-	c.Flags().BoolVar(&oneDB, "one-db", false, "put all histories into one archive")
-	c.Flags().IntVar(&limit, "limit", 10, "sessions asked for, 1 to 10")
+	c.Flags().StringVar(&how.form, "form", "question", "question as typed, content words, or the rare2 words")
+	c.Flags().BoolVar(&how.oneDB, "one-db", false, "put all histories into one archive")
+	c.Flags().IntVar(&how.limit, "limit", 10, "sessions asked for, 1 to 10")
+	c.Flags().StringVar(&how.embed, "embed", "", "also search by meaning: a model2vec folder, or the address of an endpoint")
+	c.Flags().StringVar(&how.model, "embed-model", "", "the endpoint's model")
+	c.Flags().Float64Var(&how.weight, "embed-weight", 0, "what meaning counts for; the default when 0")
 	_ = c.MarkFlagRequired("data") // the flag exists: it was defined above
 	return c
 }
 
-// runRecall asks every question of every history.
-func runRecall(ctx context.Context, hs []history, form string, oneDB bool, limit int) ([]outcome, error) {
+// A recallRun is how the questions are asked.
+type recallRun struct {
+	form         string
+	oneDB        bool
+	limit        int
+	embed, model string
+	weight       float64
+}
+
+// run asks every question of every history, in each of the rankings.
+func (r recallRun) run(ctx context.Context, hs []history) (_ recallReport, err error) {
+	rankings, done, err := r.rankings()
+	if err != nil {
+		return recallReport{}, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	groups := [][]history{hs}
-	if !oneDB {
+	if !r.oneDB {
 		groups = nil
 		for _, h := range hs {
 			groups = append(groups, []history{h})
 		}
 	}
-	var outcomes []outcome
+	outcomes := make([][]outcome, len(rankings))
 	for _, group := range groups {
 		b, err := newBed(ctx, "")
 		if err != nil {
-			return nil, err
+			return recallReport{}, err
 		}
-		got, err := b.askAll(ctx, group, form, limit)
+		got, err := b.askAll(ctx, group, r, rankings)
 		if err = closing(b, err); err != nil {
-			return nil, err
+			return recallReport{}, err
 		}
-		outcomes = append(outcomes, got...)
+		for i := range got {
+			outcomes[i] = append(outcomes[i], got[i]...)
+		}
 	}
-	return outcomes, nil
+	out := summarize(outcomes[0])
+	out.Form, out.OneDB = r.form, r.oneDB
+	for i, k := range rankings[1:] {
+		other := summarize(outcomes[i+1])
+		other.Data, other.Form, other.OneDB = k.name, r.form, r.oneDB
+		out.Others = append(out.Others, other)
+	}
+	return out, nil
 }
 
-func (b *bed) askAll(ctx context.Context, hs []history, form string, limit int) ([]outcome, error) {
+// askAll asks the questions in each of the rankings.
+func (b *bed) askAll(ctx context.Context, hs []history, how recallRun, rankings []ranking) ([][]outcome, error) {
 	for _, h := range hs {
 		for _, s := range h.Sessions {
 			session, msgs := h.session(s)
@@ -121,15 +149,20 @@ func (b *bed) askAll(ctx context.Context, hs []history, form string, limit int) 
 			}
 		}
 	}
-	var outcomes []outcome
-	for _, h := range hs {
-		rarity := h.frequencies()
-		for _, q := range h.QA {
-			o, err := b.ask(ctx, h, q, reform(q.Question, form, rarity), limit)
-			if err != nil {
-				return nil, err
+	outcomes := make([][]outcome, len(rankings))
+	for i, k := range rankings {
+		if err := b.rankBy(ctx, k); err != nil {
+			return nil, err
+		}
+		for _, h := range hs {
+			rarity := h.frequencies()
+			for _, q := range h.QA {
+				o, err := b.ask(ctx, h, q, reform(q.Question, how.form, rarity), how.limit)
+				if err != nil {
+					return nil, err
+				}
+				outcomes[i] = append(outcomes[i], o)
 			}
-			outcomes = append(outcomes, o)
 		}
 	}
 	return outcomes, nil
@@ -203,8 +236,14 @@ func summarize(os []outcome) recallReport {
 func (r recallReport) table(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "%s\tquestions\tempty\trecall@1\t@3\t@5\t@10\thit@1\thit@5\tmrr\tp50 ms\tp95 ms\t\n", r.Data)
-	fmt.Fprintf(t, "%s\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.2f\t\n", r.Form,
-		r.Questions, r.Empty, r.Recall1, r.Recall3, r.Recall5, r.Recall10, r.Hit1, r.Hit5, r.MRR, r.P50, r.P95)
+	for i, one := range append([]recallReport{r}, r.Others...) {
+		name := one.Form
+		if i > 0 {
+			name = one.Data
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.2f\t\n", name,
+			one.Questions, one.Empty, one.Recall1, one.Recall3, one.Recall5, one.Recall10, one.Hit1, one.Hit5, one.MRR, one.P50, one.P95)
+	}
 	names := make([]string, 0, len(r.Category))
 	for name := range r.Category {
 		names = append(names, name)

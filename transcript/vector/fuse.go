@@ -14,8 +14,10 @@ type Ranked struct {
 
 const (
 	// outstanding is how many standard deviations above the mean of what is
-	// near something must lie to count; promoted, to be given a place.
-	outstanding, promoted = 2, 3
+	// near something must lie to count, at most outstandingShare of what one
+	// among so few can deviate; promotedShare of that is given a place.
+	outstanding                     = 2
+	outstandingShare, promotedShare = 0.6, 0.55
 	// place is where what stands out most is put at the latest, from 0.
 	place = 2
 	// alone is how many are kept when words find nothing.
@@ -28,7 +30,7 @@ const (
 // model; what can be told of any model is whether something stands out from the
 // rest of what is near. So the scores of words are kept, relative to their best;
 // what stands out gains weight for each deviation beyond two; and the one thing
-// that stands out by three has the third place if it has none before. What is
+// that stands out most clearly has the third place if it has none before. What is
 // near without standing out adds nothing. When words found nothing, the nearest
 // few are all there is.
 //
@@ -38,7 +40,7 @@ func Fuse(words, meaning []Ranked, weight float64) []Ranked {
 		return slices.Clone(meaning[:min(alone, len(meaning))])
 	}
 	z := deviations(meaning)
-	reach := math.Sqrt(float64(max(1, len(z)-1))) // the most that one of so few can deviate
+	reach := math.Sqrt(float64(max(1, len(z)-1))) // the most that one of so many can deviate
 	top := max(words[0].Score, math.SmallestNonzeroFloat64)
 	out := slices.Clone(words)
 	at := make(map[int64]int, len(words))
@@ -46,7 +48,7 @@ func Fuse(words, meaning []Ranked, weight float64) []Ranked {
 		at[w.Key] = i
 	}
 	for i, m := range meaning {
-		gain := z[i] - min(outstanding, 0.6*reach)
+		gain := z[i] - min(outstanding, outstandingShare*reach)
 		if gain <= 0 {
 			break
 		}
@@ -58,7 +60,7 @@ func Fuse(words, meaning []Ranked, weight float64) []Ranked {
 		out[j].Score += weight * gain * top
 	}
 	slices.SortStableFunc(out, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
-	if len(z) > 0 && z[0] >= min(promoted, 0.8*reach) {
+	if len(z) > 0 && z[0] >= promotedShare*reach {
 		from := slices.IndexFunc(out, func(r Ranked) bool { return r.Key == meaning[0].Key })
 		if from > place {
 			r := out[from]
