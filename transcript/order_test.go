@@ -136,7 +136,7 @@ func TestAQueryThatNamesOnlyATimeListsTheSessionsOfThatTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.ReplaceAll(strings.Join(hitIDs(a), " "), "t:", "")
-		if c.timed && got != c.want || len(a.Hits) == 0 || a.Hits[0].ByTime != c.timed {
+		if c.timed && got != c.want || len(a.Hits) == 0 || (a.Hits[0].Why == OfTime) != c.timed {
 			t.Errorf("%q: %s, want %s (%s)", c.q.Text, got, c.want, a.Note)
 		}
 	}

@@ -52,9 +52,18 @@ type Hit struct {
 	Session Session
 	Holder  Session // holds the matches: Session, or a subagent of it
 	Score   float64
-	Matches []Match // best first, at most 5; empty for a title match, or one by time
-	ByTime  bool    // is there for its time alone: the query names nothing else
+	Matches []Match // best first, at most 5; empty for a title match, or with a Why
+	Why     Why
 }
+
+// A Why says for what a session is found when not for its words.
+type Why string
+
+const (
+	OfTime   Why = "time"   // the query names a time and nothing else
+	OfID     Why = "id"     // the query is its id, or the beginning of it
+	OfFilter Why = "filter" // the query has filters and no words
+)
 
 // An Answer is what Search found.
 type Answer struct {
@@ -86,9 +95,13 @@ func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	parsed := analysis.Parse(q.Text)
 	db.applyFields(&q, &parsed)
 	times := date.Find(parsed.Raw, db.now())
-	answer, err := db.ofTime(ctx, q, parsed.Raw, times)
+	answer, err := db.listed(ctx, q, parsed, times)
 	if err != nil || len(answer.Hits) > 0 {
 		return answer, err
+	}
+	own, told, err := db.named(ctx, q)
+	if err != nil {
+		return Answer{}, err
 	}
 	meant := db.seek(ctx, parsed, db.filter(q))
 	found, err := db.index.Search(ctx, parsed, times, db.filter(q))
@@ -114,6 +127,7 @@ func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 		}
 		answer.Hits = append(answer.Hits, h)
 	}
+	answer.put(own, told, limit)
 	return answer, nil
 }
 

@@ -29,16 +29,40 @@ func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
 	return out, nil
 }
 
-// ofTime answers a query that names a time and nothing else, such as "what did
-// we do last week", with the sessions of that time, newest first. It has no hits
-// when the query is another one, or no session is of that time.
-func (db *DB) ofTime(ctx context.Context, q Query, text string, times []date.Span) (Answer, error) {
-	if len(times) == 0 || len(q.Roles) > 0 || !analysis.Vague(date.Without(text, times)) {
+// listed answers a query that asks for no words, with sessions as they are, the
+// newest first: one that names a time and nothing else, such as "what did we do
+// last week", or one of filters alone. It has no hits when the query is another
+// one, or there is no such session.
+func (db *DB) listed(ctx context.Context, q Query, parsed analysis.Query, times []date.Span) (Answer, error) {
+	why, note := OfFilter, "the query has filters and no words: these are the sessions that pass, newest first"
+	switch {
+	case len(q.Roles) > 0:
+		return Answer{}, nil
+	case len(times) > 0 && analysis.Vague(date.Without(parsed.Raw, times)):
+		from, to := q.within(times, db.now())
+		why, note = OfTime, "the query names only a time: these are the sessions of "+span(from, to)+", newest first"
+	case len(parsed.Filters) == 0 || len(parsed.Terms)+len(parsed.Must)+len(parsed.Not) > 0:
 		return Answer{}, nil
 	}
-	from, to := times[0].Bounds(db.now())
+	limit := limitOf(q)
+	q.Limit = limit + 1
+	found, err := db.Recent(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Note: note}
+	for _, s := range found[:min(limit, len(found))] {
+		a.Hits = append(a.Hits, Hit{Session: s, Holder: s, Why: why})
+	}
+	a.More = len(found) - len(a.Hits)
+	return a, nil
+}
+
+// within narrows q to times, and returns what they cover.
+func (q *Query) within(times []date.Span, now time.Time) (from, to time.Time) {
+	from, to = times[0].Bounds(now)
 	for _, s := range times[1:] {
-		f, t := s.Bounds(db.now())
+		f, t := s.Bounds(now)
 		from, to = earlier(from, f), earlier(t, to)
 	}
 	if q.Since.IsZero() || q.Since.Before(from) {
@@ -47,19 +71,7 @@ func (db *DB) ofTime(ctx context.Context, q Query, text string, times []date.Spa
 	if last := to.Add(-time.Second); q.Until.IsZero() || q.Until.After(last) {
 		q.Until = last
 	}
-	limit := limitOf(q)
-	q.Limit = limit + 1
-	found, err := db.Recent(ctx, q)
-	if err != nil {
-		return Answer{}, err
-	}
-	var a Answer
-	for _, s := range found[:min(limit, len(found))] {
-		a.Hits = append(a.Hits, Hit{Session: s, Holder: s, ByTime: true})
-	}
-	a.More = len(found) - len(a.Hits)
-	a.Note = "the query names only a time: these are the sessions of " + span(from, to) + ", newest first"
-	return a, nil
+	return from, to
 }
 
 // span says from when to when in words.
@@ -75,6 +87,9 @@ func earlier(a, b time.Time) time.Time {
 // noteOf says what the reader of an answer must know.
 func noteOf(f index.Found, q analysis.Query, times []date.Span) string {
 	var notes []string
+	if len(q.Terms)+len(q.Must) == 0 {
+		notes = append(notes, "the query has no letters and no digits to look for")
+	}
 	if len(f.Similar) > 0 {
 		notes = append(notes, "nothing holds "+strings.Join(f.Similar, ", ")+"; words spelled alike were searched instead")
 	}

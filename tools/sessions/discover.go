@@ -44,10 +44,9 @@ type hit struct {
 const (
 	shownWhole  = "full"
 	shownAnchor = "anchor"
-	// titleMatch is the matched_role of a session found by its title, timeMatch
-	// that of one which is there for its time alone.
+	// titleMatch is the matched_role of a session found by its title. One that is
+	// there for something else has session_ with the reason.
 	titleMatch = "session_title"
-	timeMatch  = "session_time"
 )
 
 // A holder is a subagent's session.
@@ -143,8 +142,8 @@ func (h *hit) brief() {
 // entry is what a result begins with.
 func (s *search) entry(h transcript.Hit, m *material) *hit {
 	out := &hit{about: s.about(h.Session), MatchedRole: titleMatch}
-	if h.ByTime {
-		out.MatchedRole = timeMatch
+	if h.Why != "" {
+		out.MatchedRole = "session_" + string(h.Why)
 	}
 	if h.Holder.ID != h.Session.ID {
 		out.MatchedIn = &holder{h.Holder.ID, s.Line(h.Holder.Title, 80), h.Holder.Relation}

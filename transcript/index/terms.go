@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
 )
@@ -33,7 +34,9 @@ func (s *search) frequencies(ctx context.Context) error {
 			// and cut off like a common word.
 			t.df, t.dear = float64(s.dir.corpus.Turns)/20, true
 		default:
-			err = s.probe(ctx, t)
+			if err = s.probe(ctx, t); err == nil && t.df == 0 {
+				err = s.beginning(ctx, t)
+			}
 		}
 		if err != nil {
 			return err
@@ -127,6 +130,21 @@ func (s *search) vocabulary(ctx context.Context, query string, args ...any) (out
 		out = append(out, e)
 	}
 	return out, rows.Err()
+}
+
+// leastStem is how long the beginning of a number, hash or id must be to be
+// looked for as one.
+const leastStem = 6
+
+// beginning takes a term with digits that is nowhere, such as the first characters
+// of a commit, as the beginning of one.
+func (s *search) beginning(ctx context.Context, t *term) error {
+	if len(t.Tokens) != 1 || t.Prefix || len(t.Tokens[0]) < leastStem || !strings.ContainsAny(t.Tokens[0], "0123456789") {
+		return nil
+	}
+	t.Prefix = true
+	t.phrases = []string{phrase(t.Term)}
+	return s.probe(ctx, t)
 }
 
 // probe counts a term that is not in the vocabulary: exactly when it is rare,
