@@ -36,11 +36,19 @@ func TestEntriesKnowWhereTheyComeFrom(t *testing.T) {
 		}
 	}
 	check(res.State)
+	first := history(t, s)[1]
+	if len(first.Ops) != 1 || !slices.Equal(first.Ops[0].Evidence, op.Evidence) {
+		t.Errorf("the journal tells %+v", first)
+	}
+	seen, err := s.Apply(ctx, by, User, Op{Action: Add, Content: "likes tea", Evidence: []string{"claude-code:1/m8"}})
+	if err != nil || !slices.Equal(seen.State.Entries[0].Evidence, []string{"claude-code:1/m8"}) {
+		t.Errorf("evidence: %+v, %v", seen.State.Entries, err)
+	}
 	if res, err = s.Apply(ctx, by, Memory, remove("tabs")); err != nil {
 		t.Fatal(err)
 	}
 	undo(t, s, res.EditID)
-	res.EditID = history(t, s)[2].ID
+	res.EditID = history(t, s)[3].ID
 	st, err := openHome(t, s.home).State(ctx, Memory)
 	if err != nil {
 		t.Fatal(err)
