@@ -133,6 +133,22 @@ func (l *linear) send(m transcript.Message) error {
 	return l.message(m)
 }
 
+// branch tells the sink, of a log that is a tree, when the next message hangs on
+// one that was gone on from before: what came after it was left.
+func (l *linear) branch(parent string) error {
+	next, known := l.st.After[parent]
+	if parent == "" || parent == l.st.Last || !known || strings.HasPrefix(next, "result:") { // a result's id is not a line's
+		return nil
+	}
+	delete(l.st.After, parent)
+	l.st.Last = parent
+	r, ok := l.sink.(transcript.Reviser)
+	if !ok {
+		return nil
+	}
+	return r.Rewind(l.st.S.ID, next)
+}
+
 // compact tells the sink that what was delivered left the context, and
 // delivers the summary that stands in for it.
 func (l *linear) compact(m transcript.Message) error {

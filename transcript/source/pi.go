@@ -126,6 +126,9 @@ func piLine(l *linear, v []byte) error {
 	default:
 		return nil
 	}
+	if err := l.branch(e.ParentID); err != nil {
+		return err
+	}
 	msg := e.Message
 	switch msg.Role {
 	case "toolResult":

@@ -179,6 +179,31 @@ func TestLogsOfSmallerAgentsGrow(t *testing.T) {
 	}
 }
 
+func TestABranchOfPiLeavesThePathThatWasGoneBefore(t *testing.T) {
+	said := func(id, parent, role, text string) string {
+		return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"timestamp":"2026-05-01T10:00:01Z","message":{"role":%q,"content":%q}}`, id, parent, role, text)
+	}
+	head := `{"type":"session","version":3,"id":"p1","timestamp":"2026-05-01T10:00:00Z","cwd":"/w"}`
+	lines := []string{head, said("1", "", "user", "start"), said("2", "1", "assistant", "ok"), said("3", "2", "user", "one way"), said("4", "3", "assistant", "done"),
+		said("5", "2", "user", "another way"), said("6", "5", "assistant", "better"), said("7", "6", "user", "on"), said("8", "6", "user", "no, this")}
+	for split := 2; split <= len(lines); split++ {
+		path := write(t, "p1.jsonl", lines[:split]...)
+		got := newCollector()
+		readInto(t, Pi{}, path, got, false)
+		writeAt(t, path, lined(lines...))
+		readInto(t, Pi{}, path, got, true)
+		var off string
+		for _, m := range got.msgs {
+			if m.OffPath {
+				off += m.UID
+			}
+		}
+		if off != "347" {
+			t.Errorf("split at %d: off the path %s, want 347", split, off)
+		}
+	}
+}
+
 func TestStoresOfSmallerAgents(t *testing.T) {
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
