@@ -112,6 +112,13 @@ func (db *DB) Ingest(ctx context.Context, src Source, files []File, final bool, 
 	return db.writer.Masking(db.Mask).Ingest(ctx, src, files, final, progress)
 }
 
+// Refresh is Ingest for files that are known to have changed: nothing is looked
+// at and nothing said of the source's other files, so that it costs the same
+// however many there are. A torn last line waits.
+func (db *DB) Refresh(ctx context.Context, src Source, files []File, progress func(Progress)) (IngestReport, error) {
+	return db.writer.Masking(db.Mask).Refresh(ctx, src, files, progress)
+}
+
 // Put stores one session with its messages as a source would deliver them:
 // again and again without doubling. Messages without a UID are told apart by
 // what they say and how often, counted within msgs, so a session that grows by

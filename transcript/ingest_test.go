@@ -122,6 +122,37 @@ func TestAVanishedFileIsMarkedAndItsMessagesStay(t *testing.T) {
 	}
 }
 
+func TestARefreshLooksAtNothingElse(t *testing.T) {
+	f := newFolder(t)
+	f.write("a.jsonl", says("a", "1", "user", "one"))
+	f.write("b.jsonl", says("b", "1", "user", "other"))
+	f.ingest(false)
+	if err := os.Remove(f.path("b.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	f.appendRaw("a.jsonl", `{"Session":"a","UID":"2","Role":"user","Text":"two"}`+"\n"+`{"Session":"a","UID":"3","Ro`)
+	files, err := lines{}.FindIn(t.Context(), f.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if rep, err := f.db.Refresh(t.Context(), lines{}, files, nil); err != nil || rep.Files != 1 {
+			t.Fatalf("%+v, %v", rep, err)
+		}
+		f.want("a", "one | two")
+	}
+	if s, err := f.db.Session(t.Context(), "lines:b"); err != nil || s.SourceGone {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if rep, err := f.db.Refresh(t.Context(), lines{}, nil, nil); err != nil || rep.Files != 0 {
+		t.Errorf("of no files: %+v, %v", rep, err)
+	}
+	f.ingest(false)
+	if s, err := f.db.Session(t.Context(), "lines:b"); err != nil || !s.SourceGone {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestAFileThatComesBackLongerIsNotGone(t *testing.T) {
 	f := newFolder(t)
 	f.write("a.jsonl", says("a", "1", "user", "precious"))

@@ -176,7 +176,7 @@ func (a worker) Bring(ctx context.Context, session string, paths ...string) erro
 		if err != nil || len(files) == 0 {
 			return err
 		}
-		_, err = db.Ingest(ctx, src, files, false, nil)
+		_, err = db.Refresh(ctx, src, files, nil)
 		return err
 	}
 	return nil

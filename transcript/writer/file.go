@@ -37,10 +37,19 @@ type fileRow struct {
 	forgotten      bool // something that stands in it was: no cursor is kept
 }
 
-// files returns the known files of a source by path.
-func (w *Writer) files(ctx context.Context, source string) (out map[string]fileRow, err error) {
-	rows, err := w.sqlite.Read.QueryContext(ctx,
-		"SELECT path, size, modified, inode, position, state, print, tally, problems, final, gone, forgotten FROM file WHERE source = ?", source)
+// files returns the known files of a source by path, without how far they were
+// read: states are large and seldom needed, see recall. Of paths only, when there
+// are some.
+func (w *Writer) files(ctx context.Context, source string, paths ...string) (out map[string]fileRow, err error) {
+	query, args := "SELECT path, size, modified, inode, position, print, problems, final, gone, forgotten FROM file WHERE source = ?", []any{source}
+	if len(paths) > 0 {
+		list, err := json.Marshal(paths)
+		if err != nil {
+			return nil, err
+		}
+		query, args = query+" AND path IN (SELECT value FROM json_each(?))", append(args, string(list))
+	}
+	rows, err := w.sqlite.Read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, w.sqlite.Explain(err)
 	}
@@ -48,24 +57,40 @@ func (w *Writer) files(ctx context.Context, source string) (out map[string]fileR
 	out = make(map[string]fileRow)
 	for rows.Next() {
 		r := fileRow{source: source}
-		var tally, problems string
-		var state []byte
-		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &state, &r.print, &tally, &problems, &r.final, &r.gone, &r.forgotten); err != nil {
+		var problems string
+		if err := rows.Scan(&r.path, &r.size, &r.modified, &r.inode, &r.position, &r.print, &problems, &r.final, &r.gone, &r.forgotten); err != nil {
 			return nil, err
 		}
-		if len(state) > 0 {
-			unpacked, err := record.Unpack(state)
-			if err != nil {
-				return nil, fmt.Errorf("file %s: %w", r.path, err)
-			}
-			r.state = string(unpacked)
-		}
-		if err := errors.Join(fromJSON(tally, &r.tally), fromJSON(problems, &r.problems)); err != nil {
+		if err := fromJSON(problems, &r.problems); err != nil {
 			return nil, fmt.Errorf("file %s: %w", r.path, err)
 		}
 		out[r.path] = r
 	}
 	return out, w.sqlite.Explain(rows.Err())
+}
+
+// recall fills in how far the file was read and what was counted in it.
+func (r *fileRow) recall(ctx context.Context, w *Writer) error {
+	var tally string
+	var state []byte
+	err := w.sqlite.Read.QueryRowContext(ctx, "SELECT state, tally FROM file WHERE source = ? AND path = ?", r.source, r.path).Scan(&state, &tally)
+	if noRows(err) {
+		return nil
+	}
+	if err != nil {
+		return w.sqlite.Explain(err)
+	}
+	if len(state) > 0 {
+		unpacked, err := record.Unpack(state)
+		if err != nil {
+			return fmt.Errorf("file %s: %w", r.path, err)
+		}
+		r.state = string(unpacked)
+	}
+	if err := fromJSON(tally, &r.tally); err != nil {
+		return fmt.Errorf("file %s: %w", r.path, err)
+	}
+	return nil
 }
 
 func fromJSON(text string, v any) error {

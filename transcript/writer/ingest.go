@@ -21,7 +21,17 @@ import (
 // Files of the source that are known, not among files, and not on disk any
 // more are marked as gone; what was read from them stays.
 func (w *Writer) Ingest(ctx context.Context, src record.Source, files []record.File, final bool, progress func(record.Progress)) (record.IngestReport, error) {
-	g := ingest{to: w, src: src, final: final, tell: progress}
+	return w.run(ctx, &ingest{to: w, src: src, final: final, whole: true, tell: progress}, files)
+}
+
+// Refresh is Ingest for files that are known to have changed: nothing is looked
+// at and nothing said of the source's other files, so that it costs the same
+// however many there are. A torn last line waits.
+func (w *Writer) Refresh(ctx context.Context, src record.Source, files []record.File, progress func(record.Progress)) (record.IngestReport, error) {
+	return w.run(ctx, &ingest{to: w, src: src, tell: progress}, files)
+}
+
+func (w *Writer) run(ctx context.Context, g *ingest, files []record.File) (record.IngestReport, error) {
 	g.report.Files = len(files)
 	for _, f := range files {
 		g.progress.Bytes += f.Size
@@ -29,7 +39,7 @@ func (w *Writer) Ingest(ctx context.Context, src record.Source, files []record.F
 	g.progress.Files = len(files)
 	err := g.run(ctx, files)
 	if err != nil {
-		err = fmt.Errorf("ingest %s: %w", src.Name(), err)
+		err = fmt.Errorf("ingest %s: %w", g.src.Name(), err)
 	}
 	return g.report, err
 }
@@ -40,6 +50,7 @@ type ingest struct {
 	to    *Writer
 	src   record.Source
 	final bool
+	whole bool // files are all that the source has
 	tell  func(record.Progress)
 
 	load  *load
@@ -51,7 +62,14 @@ type ingest struct {
 }
 
 func (g *ingest) run(ctx context.Context, files []record.File) error {
-	known, err := g.to.files(ctx, g.src.Name())
+	var paths []string
+	for i := 0; !g.whole && i < len(files); i++ {
+		paths = append(paths, files[i].Path)
+	}
+	if !g.whole && len(paths) == 0 {
+		return nil
+	}
+	known, err := g.to.files(ctx, g.src.Name(), paths...)
 	if err != nil {
 		return err
 	}
@@ -61,8 +79,10 @@ func (g *ingest) run(ctx context.Context, files []record.File) error {
 	if err := g.readAndWrite(ctx, files, known); err != nil {
 		return err
 	}
-	if err := g.to.lose(ctx, known); err != nil {
-		return err
+	if g.whole {
+		if err := g.to.lose(ctx, known); err != nil {
+			return err
+		}
 	}
 	if g.report.Messages > 0 {
 		return g.to.Tend(ctx, g.report.Messages > thoroughAfter)
@@ -134,7 +154,11 @@ func (g *ingest) file(ctx context.Context, f record.File, row fileRow) error {
 		return nil
 	}
 	if changed, err := row.rewritten(f.Size); err != nil || changed {
-		row.position, row.state, row.problems = 0, "", nil
+		row.position, row.problems = 0, nil
+	} else if row.position > 0 {
+		if err := row.recall(ctx, g.to); err != nil {
+			return err
+		}
 	}
 	wasGone := row.gone
 	row.size, row.modified, row.inode, row.gone = unread, f.Modified.UnixNano(), node, false
@@ -247,7 +271,6 @@ func (w *Writer) lose(ctx context.Context, known map[string]fileRow) error {
 			continue
 		}
 		if _, err := os.Lstat(row.path); errors.Is(err, fs.ErrNotExist) {
-			row.gone = true
 			lost = append(lost, row)
 		}
 	}
@@ -259,7 +282,7 @@ func (w *Writer) lose(ctx context.Context, known map[string]fileRow) error {
 			if err := setGone(t, row.path, true); err != nil {
 				return err
 			}
-			if err := row.save(t); err != nil {
+			if err := t.Exec("UPDATE file SET gone = 1 WHERE source = ? AND path = ?", row.source, row.path); err != nil {
 				return err
 			}
 		}

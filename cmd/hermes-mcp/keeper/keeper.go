@@ -213,6 +213,7 @@ type Batch struct {
 	Source transcript.Source
 	Files  []transcript.File
 	Final  bool // a torn last line is all there will be
+	whole  bool // Files are all that the source has of that kind, not those that changed
 }
 
 // Batches parts files that are being written from those that lie still.
@@ -227,10 +228,10 @@ func Batches(src transcript.Source, files []transcript.File) []Batch {
 	}
 	var out []Batch
 	if len(fresh) > 0 {
-		out = append(out, Batch{src, fresh, false})
+		out = append(out, Batch{src, fresh, false, true})
 	}
 	if len(quiet) > 0 {
-		out = append(out, Batch{src, quiet, true})
+		out = append(out, Batch{src, quiet, true, true})
 	}
 	return out
 }
@@ -252,7 +253,7 @@ func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, 
 	var work []Batch
 	for _, src := range k.Sources {
 		if files := bySource[src.Name()]; len(files) > 0 {
-			work = append(work, Batch{src, files, false})
+			work = append(work, Batch{src, files, false, false})
 		}
 	}
 	return strange, k.ingest(ctx, work, len(paths))
@@ -280,9 +281,13 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) 
 	ok = true
 	done := 0
 	for _, b := range work {
-		report, err := db.Ingest(ctx, b.Source, b.Files, b.Final, func(p transcript.Progress) {
-			k.tell(&backlog{Files: total, Done: done + p.FilesDone}, false)
-		})
+		tell := func(p transcript.Progress) { k.tell(&backlog{Files: total, Done: done + p.FilesDone}, false) }
+		var report transcript.IngestReport
+		if b.whole {
+			report, err = db.Ingest(ctx, b.Source, b.Files, b.Final, tell)
+		} else {
+			report, err = db.Refresh(ctx, b.Source, b.Files, tell)
+		}
 		done += len(b.Files)
 		taken += report.Messages
 		if err != nil && ctx.Err() == nil {
