@@ -53,6 +53,9 @@ func (f *sniff) load(n int) {
 		return
 	}
 	defer in.Close()
+	if st, err := in.Stat(); err == nil && st.Mode().IsRegular() {
+		n = int(min(int64(n), st.Size()+1)) // most files are small
+	}
 	b := make([]byte, n)
 	got, err := io.ReadFull(in, b)
 	f.whole = errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
