@@ -30,7 +30,9 @@ func (e Embeddings) String() string {
 	if e.Endpoint != "" {
 		line += " at " + e.Endpoint + ", which sees what was said in sessions"
 	}
-	line += fmt.Sprintf("; %d of %d sessions embedded, %d chunks", e.Embedded, e.Sessions, e.Chunks)
+	if e.Problem == "" {
+		line += fmt.Sprintf("; %d of %d sessions embedded, %d chunks", e.Embedded, e.Sessions, e.Chunks)
+	}
 	if e.Pending > 0 {
 		line += fmt.Sprintf(", %d sessions to do", e.Pending)
 	}
