@@ -173,6 +173,16 @@ func (l *log) tidy() error {
 	if l.view.end < tidyAt || int64(size) > l.view.end/2 {
 		return nil
 	}
+	text, err := l.anew(func(string, []byte) bool { return false })
+	if err != nil || int64(len(text)) > l.view.end/4*3 { // what is remembered may be most of it
+		return err
+	}
+	return l.replace(text)
+}
+
+// anew is the log without what is done, and without what is gone, by its id or
+// by its text; a damaged line has no id.
+func (l *log) anew(gone func(id string, text []byte) bool) ([]byte, error) {
 	var buf bytes.Buffer
 	add := func(r record) error {
 		line, err := json.Marshal(r)
@@ -182,14 +192,21 @@ func (l *log) tidy() error {
 	}
 	err := add(record{Op: opLog, ID: rand.Text()})
 	for _, line := range l.view.damaged {
-		buf.Write(line)
-		buf.WriteByte('\n')
+		if !gone("", line) {
+			buf.Write(line)
+			buf.WriteByte('\n')
+		}
 	}
 	for _, id := range l.view.done {
-		err = errors.Join(err, add(record{Op: opDone, ID: id}))
+		if !gone(id, nil) {
+			err = errors.Join(err, add(record{Op: opDone, ID: id}))
+		}
 	}
 	for _, e := range l.view.live {
 		body, bad := l.body(e)
+		if gone(e.id, body) {
+			continue
+		}
 		put := record{Op: opPut, ID: e.id, Kind: e.kind, At: e.at, Tries: e.tries, Body: body}
 		then := record{Op: opBack, ID: e.id, Error: e.err}
 		switch e.state {
@@ -203,10 +220,7 @@ func (l *log) tidy() error {
 		}
 		err = errors.Join(err, bad, add(put), add(then))
 	}
-	if err != nil || int64(buf.Len()) > l.view.end/4*3 { // what is remembered may be most of it
-		return err
-	}
-	return l.replace(buf.Bytes())
+	return buf.Bytes(), err
 }
 
 // replace puts a new content in the place of the log.

@@ -212,3 +212,20 @@ func (b *Box) Settle(ctx context.Context, id string, again bool) error {
 		return l.append(true, record{Op: opDone, ID: id})
 	})
 }
+
+// Forget takes out, for good, what gone names by its id or its body, whatever
+// its state; a line that cannot be read has no id. Nothing of it is left on disk,
+// nor of anything that was delivered. An item that is under way at that moment
+// may still arrive.
+func (b *Box) Forget(ctx context.Context, gone func(id string, body []byte) bool) error {
+	if !exists(b.path("log.jsonl")) {
+		return nil
+	}
+	return b.change(ctx, func(l *log) error {
+		text, err := l.anew(gone)
+		if err != nil {
+			return err
+		}
+		return l.replace(text)
+	})
+}

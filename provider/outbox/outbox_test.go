@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"slices"
 	"strings"
 	"sync"
@@ -439,4 +440,45 @@ func FuzzLog(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestWhatIsForgottenIsInNoByteAndTheRestGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	put := func(id, text string) {
+		t.Helper()
+		if _, err := b.Put(t.Context(), Item{ID: id, Kind: "turn", Body: json.RawMessage(strconv.Quote(text))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", "quokka one")
+	put("b", "dull")
+	put("c", "quokka two")
+	forget := func(_ string, body []byte) bool { return bytes.Contains(body, []byte("quokka")) }
+	if err := b.Forget(t.Context(), forget); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, "log.jsonl")); err != nil || bytes.Contains(raw, []byte("quokka")) || !bytes.Contains(raw, []byte("dull")) {
+		t.Errorf("%s, %v", raw, err)
+	}
+	var sent []string
+	n, err := open(t, dir).Deliver(t.Context(), Courier{
+		Ready:      func(context.Context, Item) error { return nil },
+		Repeatable: func(Item) bool { return false },
+		Send:       func(_ context.Context, it Item) (Outcome, error) { sent = append(sent, it.ID); return Delivered, nil },
+	})
+	if n != 1 || err != nil || sent[0] != "b" {
+		t.Errorf("%d, %v: %v", n, err, sent)
+	}
+	// What was delivered is gone from the disk as well.
+	if err := b.Forget(t.Context(), forget); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, "log.jsonl")); err != nil || bytes.Contains(raw, []byte("dull")) {
+		t.Errorf("%s, %v", raw, err)
+	}
+	put("b", "the same again")
+	if st, err := b.Status(t.Context()); err != nil || st.Waiting != 0 {
+		t.Errorf("taken twice: %+v, %v", st, err)
+	}
 }

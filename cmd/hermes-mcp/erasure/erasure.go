@@ -1,6 +1,7 @@
 // Package erasure takes sessions out of everything that a home keeps: the
 // archive, its backups and the copies beside it, the snapshots that were given
-// to the sessions, the jobs that wait for them. It says where they still stand
+// to the sessions, the jobs that wait for them, what is on its way to a provider.
+// It says where they still stand
 // outside, which is not ours to change: files of agents, Hermes Agent's own
 // database, exports, entries of the curated memory.
 //
@@ -12,6 +13,7 @@
 package erasure
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +26,8 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/curator"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/provider"
+	"github.com/hermes-mcp/hermes-mcp/provider/outbox"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -81,6 +85,7 @@ func (e Erasure) clean(ctx context.Context, r transcript.Receipt) (transcript.Re
 	}
 	left("snapshots", e.dropReports(r.Sessions))
 	left("queue", e.dropJobs(r.Sessions))
+	left("provider", e.dropDeliveries(ctx, r.Sessions))
 	left("copies", e.dropCopies())
 	if !r.Room {
 		for _, path := range backupsIn(Backups(e.Folder)) {
@@ -125,6 +130,34 @@ func (e Erasure) dropReports(sessions []string) error {
 		if slices.Contains(sessions, of.Session) || slices.Contains(sessions, of.Source+":"+of.Session) {
 			failed = errors.Join(failed, ignoreMissing(os.Remove(path)))
 		}
+	}
+	return failed
+}
+
+// dropDeliveries takes the sessions out of what waits for a provider, and of what
+// was delivered to it and is not yet tidied away. The words of a provider's own
+// program may be about anything, so they go.
+func (e Erasure) dropDeliveries(ctx context.Context, sessions []string) error {
+	of := func(id string, body []byte) bool {
+		return slices.ContainsFunc(sessions, func(s string) bool {
+			quoted, err := json.Marshal(s)
+			// An edit of the memory is not the session's, though it was made there.
+			return !strings.HasPrefix(id, string(provider.KindWrite)+":") && (err == nil && bytes.Contains(body, quoted) || strings.Contains(id, ":"+s+"/"))
+		})
+	}
+	boxes, err := filepath.Glob(filepath.Join(e.Folder, "queue", "provider", "*"))
+	failed := err
+	for _, dir := range boxes {
+		for _, at := range []string{dir, filepath.Join(dir, "events")} {
+			box, err := outbox.Open(at)
+			if err == nil {
+				err = box.Forget(ctx, of)
+			}
+			failed = errors.Join(failed, err)
+		}
+	}
+	for _, name := range []string{"provider.log", "provider.log.old"} {
+		failed = errors.Join(failed, ignoreMissing(os.Remove(filepath.Join(e.Folder, "logs", name))))
 	}
 	return failed
 }
