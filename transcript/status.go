@@ -67,3 +67,13 @@ func (db *DB) Sizes(ctx context.Context) (Sizes, error) {
 	}
 	return s, nil
 }
+
+// Unread returns those of files of a source that were not read to their end as
+// they are now.
+func (db *DB) Unread(ctx context.Context, source string, files []File) ([]File, error) {
+	out, err := db.writer.Unread(ctx, source, files)
+	if err != nil {
+		return nil, fmt.Errorf("what is not archived of %s: %w", source, err)
+	}
+	return out, nil
+}

@@ -24,7 +24,7 @@ func (a *app) archiveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.forgetCommand())
+	c.AddCommand(a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.forgetCommand(), a.trimCommand())
 	return c
 }
 
@@ -150,7 +150,7 @@ func (a *app) forget(ctx context.Context, how forgetting) error {
 		return err
 	}
 	if !how.yes {
-		return a.printPreview(what, how.json)
+		return a.printPreview(what, "forgotten", "the same with --yes forgets them for good", how.json)
 	}
 	// What an earlier run left is finished on the way.
 	receipts, err := e.Finish(ctx)
@@ -223,7 +223,8 @@ type previewed struct {
 	OnlyHere   bool                `json:"only_here"` // the agent's file is gone
 }
 
-func (a *app) printPreview(what transcript.Chosen, asJSON bool) error {
+// printPreview shows what would become what, and how.
+func (a *app) printPreview(what transcript.Chosen, become, how string, asJSON bool) error {
 	filter := plain.Filter{Redact: a.config.RedactOutput}
 	list := func(all []transcript.Session) []previewed {
 		out := []previewed{}
@@ -242,7 +243,7 @@ func (a *app) printPreview(what transcript.Chosen, asJSON bool) error {
 		return a.printJSON(p)
 	}
 	if len(p.Sessions) == 0 {
-		fmt.Fprintln(a.out, "no session fits; nothing would be forgotten")
+		fmt.Fprintf(a.out, "no session fits; nothing would be %s\n", become)
 		return nil
 	}
 	gone := 0
@@ -257,7 +258,7 @@ func (a *app) printPreview(what transcript.Chosen, asJSON bool) error {
 	if n := len(p.Sessions) - mostShown; n > 0 {
 		fmt.Fprintf(a.out, "  and %d more\n", n)
 	}
-	fmt.Fprintf(a.out, "would be forgotten: %d sessions, %d messages, %s of text, %s to %s\n", len(p.Sessions), p.Messages, size(p.Bytes), day(p.First), day(p.Last))
+	fmt.Fprintf(a.out, "would be %s: %d sessions, %d messages, %s of text, %s to %s\n", become, len(p.Sessions), p.Messages, size(p.Bytes), day(p.First), day(p.Last))
 	if gone > 0 {
 		fmt.Fprintf(a.out, "%d of them are only here: the agent's own file is gone\n", gone)
 	}
@@ -267,7 +268,7 @@ func (a *app) printPreview(what transcript.Chosen, asJSON bool) error {
 	for _, s := range p.Stays {
 		fmt.Fprintf(a.out, "related, and stays: %s (%s); --lineage takes it too\n", s.Session, or(string(s.Relation), "origin"))
 	}
-	fmt.Fprintln(a.out, "nothing was changed; the same with --yes forgets them for good")
+	fmt.Fprintf(a.out, "nothing was changed; %s\n", how)
 	return nil
 }
 

@@ -105,6 +105,9 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
 	if err != nil {
 		return err
 	}
+	if err := a.tellRoom(ctx); err != nil {
+		return err
+	}
 	if how.watch && ctx.Err() == nil {
 		return a.ingestOn(ctx)
 	}

@@ -144,6 +144,12 @@ func printArchive(now health.Archive, row func(name, format string, args ...any)
 			row("", "and %d more, see hermes-mcp doctor", more)
 		}
 	}
+	for _, e := range now.Expiring {
+		row("archive", "%s", e)
+	}
+	for _, line := range now.Lines() {
+		row("archive", "%s", line)
+	}
 	if len(now.Sources) == 0 && now.Pending+now.Error == "" {
 		row("archive", "empty, %s", now.Path)
 	}

@@ -261,3 +261,19 @@ func (r fileRow) pending() bool {
 	}
 	return info.Size() > r.size || info.ModTime().UnixNano() != r.modified
 }
+
+// Unread returns those of files of a source that were not read to their end as
+// they are now.
+func (w *Writer) Unread(ctx context.Context, source string, files []record.File) ([]record.File, error) {
+	known, err := w.files(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	var out []record.File
+	for _, f := range files {
+		if r, ok := known[f.Path]; !ok || r.pending() {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}

@@ -12,22 +12,19 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
-// Of every table that holds something about a message or a session: how it is
-// cleared of one that goes. A table that is not here fails the test that walks
-// the schema.
-var (
-	ofMessage = []string{}
-	ofSession = []string{
-		"DELETE FROM message WHERE session = ?",
-		"DELETE FROM member WHERE session = ?",
-		"DELETE FROM mark WHERE session = ?",
-		"DELETE FROM chunk WHERE session = ?",
-		"DELETE FROM embedded WHERE session = ?",
-		"DELETE FROM block WHERE session = ?",
-		"DELETE FROM session_fts WHERE rowid = ?",
-		"DELETE FROM session WHERE id = ?",
-	}
-)
+// ofSession clears, of every table that holds something about a session or its
+// messages, what is there of one that goes. A table that is not here fails the
+// test that walks the schema.
+var ofSession = []string{
+	"DELETE FROM message WHERE session = ?",
+	"DELETE FROM member WHERE session = ?",
+	"DELETE FROM mark WHERE session = ?",
+	"DELETE FROM chunk WHERE session = ?",
+	"DELETE FROM embedded WHERE session = ?",
+	"DELETE FROM block WHERE session = ?",
+	"DELETE FROM session_fts WHERE rowid = ?",
+	"DELETE FROM session WHERE id = ?",
+}
 
 // A Removed says what left the archive.
 type Removed struct {
@@ -208,13 +205,12 @@ func (r *removal) move(id, session int64, seq int) error {
 		{"UPDATE message SET id = ?, session = ?, seq = ? WHERE id = ?", []any{to, session, seq, id}},
 		{"DELETE FROM member WHERE message = ? AND session = ?", []any{id, session}},
 		{"UPDATE member SET message = ? WHERE message = ?", []any{to, id}},
+		{"UPDATE chunk SET message = ? WHERE session = ? AND message = ?", []any{to, session, id}},
+		{"UPDATE mark SET message = ? WHERE session = ? AND message = ?", []any{to, session, id}},
 	} {
 		if err := r.Exec(step.query, step.args...); err != nil {
 			return err
 		}
-	}
-	if err := r.each(ofMessage, id); err != nil {
-		return err
 	}
 	r.docs = append(r.docs, doc{id: id})
 	if d.terms != "" {
@@ -222,15 +218,6 @@ func (r *removal) move(id, session int64, seq int) error {
 	}
 	heir.text += record.TextSize(&m)
 	heir.changed = true
-	return nil
-}
-
-func (r *removal) each(queries []string, id int64) error {
-	for _, q := range queries {
-		if err := r.Exec(q, id); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -258,16 +245,18 @@ func (r *removal) clear(row int64) error {
 				return err
 			}
 		}
-		if err := r.each(ofMessage, id); err != nil {
-			return err
-		}
 		r.contexts[context] = true
 		r.done.Messages++
 		r.done.Bytes += record.TextSize(&m)
 		_, words, _ := analyse(record.IndexText(&m))
 		r.index(id, "", nil, words, true)
 	}
-	return r.each(ofSession, row)
+	for _, query := range ofSession {
+		if err := r.Exec(query, row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forgetFiles drops what is known of how far the files were read that hold what
@@ -304,7 +293,7 @@ func (r *removal) forgetFiles() error {
 				continue
 			}
 			r.done.Files = append(r.done.Files, path)
-			if err := r.Exec("UPDATE file SET position = 0, state = x'', print = 0, problems = '', forgotten = max(forgotten, ?) WHERE source = ? AND path = ?",
+			if err := r.Exec("UPDATE file SET position = 0, state = x'', print = 0, problems = '', forgotten = max(forgotten, ?1), final = max(final, 1 - ?1) WHERE source = ?2 AND path = ?3",
 				r.bury, source, path); err != nil {
 				return err
 			}

@@ -179,6 +179,20 @@ func (s Subject) checkArchive(ctx context.Context, add addCheck) {
 	case now.Pending != "":
 		add("archive", Warn, "%s", now.Pending)
 	}
+	for _, line := range now.Room.Lines() {
+		v := Fine
+		if now.Over() || now.Left > 0 {
+			v = Warn
+		}
+		add("archive", v, "%s", line)
+	}
+	for _, e := range now.Expiring {
+		v := Fine
+		if e.NotArchived > 0 || e.Error != "" {
+			v = Warn
+		}
+		add("archive", v, "%s", e)
+	}
 	for _, c := range now.Sources {
 		v := Fine
 		if c.Unreadable > 0 {

@@ -87,6 +87,9 @@ type Archive struct {
 	Sources []Source `json:"sources"`
 	Pending string   `json:"pending,omitempty"`
 	Error   string   `json:"error,omitempty"`
+	// Expiring names the agents that are about to delete sessions of theirs.
+	Expiring []Expiring `json:"expiring_soon,omitempty"`
+	Room
 }
 
 // A Source is what is archived of one agent.
@@ -194,12 +197,17 @@ func (s Subject) target(ctx context.Context, t memstore.Target) Target {
 func (s Subject) archive(ctx context.Context) Archive {
 	out := Archive{Path: s.Archive, Sources: []Source{}, Pending: s.Pending}
 	if s.Open == nil {
+		out.Expiring = s.expiring(ctx, nil)
 		return out
 	}
 	db, err := s.Open(ctx)
 	if err != nil {
 		out.Error = err.Error()
 		return out
+	}
+	out.Expiring = s.expiring(ctx, db)
+	if out.Room, err = s.room(ctx, db); err != nil {
+		out.Error = err.Error()
 	}
 	coverage, err := db.Coverage(ctx)
 	if err != nil {

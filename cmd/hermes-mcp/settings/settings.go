@@ -50,6 +50,7 @@ type Config struct {
 	Auxiliary      Auxiliary
 	Embeddings     Embeddings
 	Provider       Provider
+	ArchiveMaxSize int64 // bytes that the archive should not outgrow; 0 is no limit
 	// Origins names where each key that is not at its default came from.
 	Origins map[string]string
 }
@@ -125,6 +126,8 @@ var general = []Setting{
 		Meaning: "whether each member of a group chat has a session of their own", put: truth(func(c *Config) *bool { return &c.GroupPerUser })},
 	{Key: "thread_sessions_per_user", Type: "true/false", Default: "false", Hermes: true,
 		Meaning: "the same in a thread", put: truth(func(c *Config) *bool { return &c.ThreadPerUser })},
+	{Key: "archive.max_size", Flag: "archive-max-size", Env: "HERMES_MCP_ARCHIVE_MAX_SIZE", Type: "size", Default: "",
+		Meaning: "size such as `2GB` above which status, doctor and ingest say that the archive is too large; nothing is removed by itself", put: bytes(func(c *Config) *int64 { return &c.ArchiveMaxSize })},
 	{Key: "redact.output", Flag: "redact-output", Env: "HERMES_MCP_REDACT_OUTPUT", Type: "mask/off", Default: "mask",
 		Meaning: "what becomes of secrets in what leaves the archive", put: masking(func(c *Config) *bool { return &c.RedactOutput })},
 	{Key: "redact.archive", Flag: "redact-archive", Env: "HERMES_MCP_REDACT_ARCHIVE", Type: "mask/off", Default: "off",
@@ -243,6 +246,34 @@ func text(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, text string) error {
 		*field(c) = text
 		return nil
+	}
+}
+
+// bytes takes a number of bytes, or one with a unit; nothing is no limit.
+func bytes(field func(*Config) *int64) func(*Config, string) error {
+	units := []struct {
+		suffix string
+		size   float64
+	}{{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"B", 1}, {"", 1}}
+	return func(c *Config, text string) error {
+		word := strings.ToUpper(strings.ReplaceAll(text, " ", ""))
+		if word == "" || word == "OFF" || word == "FALSE" {
+			*field(c) = 0
+			return nil
+		}
+		for _, u := range units {
+			number, ok := strings.CutSuffix(word, u.suffix)
+			if !ok {
+				continue
+			}
+			n, err := strconv.ParseFloat(number, 64)
+			if err != nil || !(n >= 0 && n*u.size < 1e18) {
+				break
+			}
+			*field(c) = int64(n * u.size)
+			return nil
+		}
+		return fmt.Errorf("%q is no size such as 500MB or 2GB", text)
 	}
 }
 

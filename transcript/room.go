@@ -1,0 +1,76 @@
+package transcript
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// FileSize is how much the archive takes on the disk, log included, in bytes.
+func (db *DB) FileSize() (int64, error) {
+	total := int64(0)
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(db.sqlite.Path + suffix)
+		if err != nil && !os.IsNotExist(err) {
+			return 0, fmt.Errorf("measure archive: %w", err)
+		}
+		if err == nil {
+			total += info.Size()
+		}
+	}
+	return total, nil
+}
+
+// Spare chooses the sessions whose removal makes about so many bytes of room: of
+// those that can be read again from a file that is there, the ones that were last
+// active longest ago. gone also takes those that are only here. Databases of
+// agents are no proof that a session is still in them.
+func (db *DB) Spare(ctx context.Context, room int64, gone bool) (Chosen, error) {
+	all, err := db.sessions(ctx, "ORDER BY active, id")
+	if err != nil {
+		return Chosen{}, fmt.Errorf("make room: %w", err)
+	}
+	size, err := db.FileSize()
+	if err != nil {
+		return Chosen{}, err
+	}
+	var text int64
+	if err := db.read.QueryRowContext(ctx, "SELECT coalesce(sum(text), 0) FROM session").Scan(&text); err != nil {
+		return Chosen{}, fmt.Errorf("make room: %w", db.explain(err))
+	}
+	each := float64(size) / float64(max(1, text)) // bytes on the disk for a byte of text
+	chosen := make(map[string]bool)
+	left := float64(room)
+	for _, s := range all {
+		if left <= 0 {
+			break
+		}
+		if !gone && !readable(s) {
+			continue
+		}
+		var own int64
+		if err := db.read.QueryRowContext(ctx, "SELECT text FROM session WHERE name = ?", s.ID).Scan(&own); err != nil {
+			return Chosen{}, fmt.Errorf("make room: %w", db.explain(err))
+		}
+		chosen[s.ID] = true
+		left -= float64(own) * each
+	}
+	var out Chosen
+	out.Sessions = slices.DeleteFunc(all, func(s Session) bool { return !chosen[s.ID] })
+	return out, db.measure(ctx, &out, chosen)
+}
+
+// readable tells whether the file that s was read from is there, and is a file of
+// its own kind rather than a database.
+func readable(s Session) bool {
+	switch strings.ToLower(filepath.Ext(s.SourcePath)) {
+	case ".db", ".sqlite", ".sqlite3", ".vscdb", ".db3":
+		return false
+	}
+	info, err := os.Stat(cmp.Or(s.SourcePath, "/nowhere"))
+	return s.SourcePath != "" && err == nil && info.Mode().IsRegular()
+}
