@@ -2,10 +2,12 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -181,6 +183,33 @@ func TestAFolderThatIsCopiedCutAndLostGivesTheSameArchive(t *testing.T) {
 	makeDB(t, filepath.Join(dir, "zed", "threads.db"), `CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)`,
 		`INSERT INTO threads VALUES ('z0','Old','2026-05-01T09:00:00+00:00','json','{"version":"0.2.0","messages":[{"id":1,"role":"user","segments":[{"type":"text","text":"hi"}]}]}')`)
 	goThrough(t, dir)
+}
+
+// The next lines are read while the last ones are written.
+func TestALongSessionIsArchivedWhileItIsRead(t *testing.T) {
+	const turns = 5 * markMessages
+	var b strings.Builder
+	for i := range turns {
+		fmt.Fprintf(&b, `{"type":"user%d","uuid":"u%d","sessionId":"S%d"}`+"\n", i%97, i, i%89) // types and ids to count
+		fmt.Fprintf(&b, `{"type":"user","uuid":"u%d","sessionId":"S","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user","content":"turn %d"}}`+"\n", i, i)
+	}
+	path := filepath.Join(t.TempDir(), "S.jsonl")
+	writeAt(t, path, b.String())
+	db, err := transcript.Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := Claude{}.FindIn(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := db.Ingest(t.Context(), Claude{}, files, true, nil)
+	if err != nil || rep.Messages != turns {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestThePublishedFilesCopiedCutAndLostGiveTheSameArchive(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -155,6 +156,8 @@ func (in *intake) Problem(line int, reason string) {
 
 // Mark implements Sink.
 func (in *intake) Mark(c record.Cursor, tally record.Tally) error {
+	// The source goes on counting in what it gave us, while this is written.
+	tally.Types, tally.Sessions = maps.Clone(tally.Types), slices.Clone(tally.Sessions)
 	in.now.cursor, in.now.tally, in.now.marked = c, tally, true
 	in.whole = len(in.now.drafts)
 	if len(in.now.drafts) < batchMessages && in.bytes < batchBytes {
