@@ -148,7 +148,7 @@ func (m *memoryRun) showImport(targets []incoming, there int, left []leftOut, do
 func (m *memoryRun) exportCommand() *cobra.Command {
 	format := "markdown"
 	c := m.sub("export", "Print every entry, for people or other programs", cobra.NoArgs, func(ctx context.Context, _ []string) error { return m.export(ctx, format) })
-	c.Flags().StringVar(&format, "format", format, "markdown or json, which loses nothing")
+	c.Flags().StringVar(&format, "format", format, "markdown, or json, which tells times and evidence too; memory import reads both back")
 	return c
 }
 

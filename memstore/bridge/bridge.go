@@ -73,8 +73,12 @@ type reader struct {
 }
 
 func (r *reader) add(target memstore.Target, text, from string) {
-	if text = document.Clean(text); text != "" {
-		r.items = append(r.items, Item{Target: target, Text: text, From: from})
+	r.addItem(Item{Target: target, Text: text, From: from})
+}
+
+func (r *reader) addItem(it Item) {
+	if it.Text = document.Clean(it.Text); it.Text != "" {
+		r.items = append(r.items, it)
 	}
 }
 
@@ -114,6 +118,8 @@ func (r *reader) file(path string) error {
 	switch {
 	case strings.HasPrefix(text, "{"):
 		return r.json(name, text)
+	case strings.HasPrefix(text, formMark):
+		r.own(name, text)
 	case document.Splits(text): // another Hermes' own
 		for i, e := range document.EntriesOf([]byte(text)) {
 			r.add(target, e, fmt.Sprintf("%s, entry %d", name, i+1))

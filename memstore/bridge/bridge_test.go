@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,10 +160,13 @@ func TestAnImportTakesWhatFitsAndTellsTheRest(t *testing.T) {
 	}
 }
 
-// What JSON writes is read again whole, whatever the entries hold.
+// What JSON and Markdown write is read again whole, whatever the entries hold.
 func TestAnExportComesBack(t *testing.T) {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	texts := []string{"plain", "two\nlines", "- a <!-- b --> `c`", "§ inside", "引号\"<&>", "# heading"}
+	texts := []string{
+		"plain", "two\nlines", "- a <!-- b --> `c`", "§ inside", "引号\"<&>", "# heading", "a\n\n\nb", "ends so <!-- user_explicit -->",
+		"- list\n  - below\n\t- deep", "```\ncode\n```", "# User", "@include.md", "---", "<!-- all of it -->",
+	}
 	st := memstore.State{Target: memstore.User}
 	for _, text := range texts {
 		st.Entries = append(st.Entries, memstore.Entry{Text: text, UpdatedAt: at, Source: memstore.UserExplicit, Confidence: memstore.Probable})
@@ -172,20 +176,65 @@ func TestAnExportComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"all.json": string(raw), "all.md": string(Markdown([]memstore.State{{Target: memstore.User, Entries: st.Entries[:1]}}))})
-	items, _, err := Read(filepath.Join(dir, "all.json"))
-	if err != nil || len(items) != len(texts) {
-		t.Fatalf("%+v %v", items, err)
-	}
-	for i, it := range items {
-		if it.Text != texts[i] || it.Target != memstore.User || it.Source != memstore.UserExplicit || it.Confidence != memstore.Probable {
-			t.Errorf("%+v", it)
+	marked := string(Markdown([]memstore.State{st}))
+	write(t, dir, map[string]string{"all.json": string(raw), "all.md": marked, "trimmed.md": trailing.ReplaceAllString(marked, "")})
+	for _, name := range []string{"all.json", "all.md", "trimmed.md"} {
+		items, skipped, err := Read(filepath.Join(dir, name))
+		if err != nil || len(items) != len(texts) || len(skipped) > 0 {
+			t.Errorf("%s: %d of %d: %+v %v", name, len(items), len(texts), items, err)
+			continue
+		}
+		for i, it := range items {
+			if it.Text != texts[i] || it.Target != memstore.User || it.Source != memstore.UserExplicit || it.Confidence != memstore.Probable {
+				t.Errorf("%s: %+v, want %q", name, it, texts[i])
+			}
 		}
 	}
-	items, _, err = Read(filepath.Join(dir, "all.md"))
-	if err != nil || len(items) != 1 || items[0].Text != "plain" || items[0].Target != memstore.User {
-		t.Errorf("Markdown: %+v %v", items, err)
+}
+
+var trailing = regexp.MustCompile(`(?m)[ \t]+$`)
+
+// What a person wrote into an export is read with it.
+func TestAnEditedExportIsRead(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"all.md": "<!-- hermes-mcp memory 1 -->\n\nA word before.\nIt goes on.\n\n# Memory\n\n- uses Go 1.26 <!-- agent_observed, probable, 2026-03-01, x:1 -->\n- my own\n\n  with a second part\n\n# User\n- likes tea\nA paragraph.\n"})
+	items, _, err := Read(filepath.Join(dir, "all.md"))
+	want := []Item{
+		{memstore.Memory, "A word before.\nIt goes on.", "all.md:3", "", ""},
+		{memstore.Memory, "uses Go 1.26", "all.md:8", memstore.AgentObserved, memstore.Probable},
+		{memstore.Memory, "my own\n\nwith a second part", "all.md:9", "", ""},
+		{memstore.User, "likes tea", "all.md:14", "", ""},
+		{memstore.User, "A paragraph.", "all.md:15", "", ""},
 	}
+	if err != nil || !slices.Equal(items, want) {
+		t.Errorf("got %+v, %v", items, err)
+	}
+}
+
+// Every entry that Markdown writes comes back.
+func FuzzExport(f *testing.F) {
+	f.Add("a\n\nb", "- c <!-- d -->")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		st := memstore.State{Target: memstore.Project}
+		for _, text := range []string{a, b} {
+			if text = document.Clean(strings.ToValidUTF8(text, "?")); text != "" && !document.Splits(text) {
+				st.Entries = append(st.Entries, memstore.Entry{Text: text})
+			}
+		}
+		var r reader
+		r.own("x.md", document.Clean(string(Markdown([]memstore.State{st}))))
+		var got []string
+		for _, it := range r.items {
+			got = append(got, it.Text)
+		}
+		var want []string
+		for _, e := range st.Entries {
+			want = append(want, e.Text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }
 
 // Every item is what an entry may hold, and no word outside code, comments and

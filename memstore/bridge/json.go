@@ -52,45 +52,6 @@ func JSON(at time.Time, all []memstore.State) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// titles are the headings that Markdown writes, as they are read again.
-var titles = map[string]memstore.Target{"memory": memstore.Memory, "user": memstore.User, "project memory": memstore.Project}
-
-// Markdown writes the entries of all states as lists, and what is known of each
-// in a comment behind it.
-func Markdown(all []memstore.State) []byte {
-	var b strings.Builder
-	for _, st := range all {
-		title := "Memory"
-		switch st.Target {
-		case memstore.User:
-			title = "User"
-		case memstore.Project:
-			title = "Project memory"
-		}
-		fmt.Fprintf(&b, "# %s\n\n", title)
-		for _, e := range st.Entries {
-			source := string(e.Source)
-			if source == "" {
-				source = "unknown"
-			}
-			said := []string{source}
-			if e.Confidence != "" {
-				said = append(said, string(e.Confidence))
-			}
-			if !e.UpdatedAt.IsZero() {
-				said = append(said, e.UpdatedAt.UTC().Format(time.DateOnly))
-			}
-			if e.Session != "" {
-				said = append(said, e.Session)
-			}
-			note := strings.ReplaceAll(strings.Join(said, ", "), "--", "- -") // the end of a comment
-			fmt.Fprintf(&b, "- %s <!-- %s -->\n", strings.ReplaceAll(e.Text, "\n", "\n  "), note)
-		}
-		b.WriteString("\n")
-	}
-	return []byte(b.String())
-}
-
 // json reads what JSON wrote, or a graph of server-memory, a JSON object a
 // line.
 func (r *reader) json(name, text string) error {
