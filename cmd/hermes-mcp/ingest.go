@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -140,6 +141,9 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keep
 		absolute, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err
+		}
+		if _, err := os.Stat(absolute); err != nil {
+			return nil, fmt.Errorf("ingest: %w", err) // it names the path
 		}
 		files, err := source.Recognise(ctx, absolute)
 		if err != nil {
