@@ -29,6 +29,7 @@ var answerTurns = map[string]string{
 	"conv-47 S3":  "4:2,4 72:2,4 73:4 74:10",
 	"conv-47 S28": "57:18 58:26 139:24 140:2,4",
 	"conv-49 S12": "58:1 119:1 120:3 177:1",
+	"conv-49 S13": "57:13 60:6,7,9 61:3 121:9,13",
 }
 
 type history struct {

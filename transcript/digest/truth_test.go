@@ -23,7 +23,21 @@ type truth struct {
 		Command string
 		Exit    *int
 	}
-	Files []struct{ Path, Action string }
+	Files  []struct{ Path, Action string }
+	Errors []struct{ Seen, By []string }
+}
+
+// fixed tells whether one of the errors that a person read is p, mended as p says.
+func (w truth) fixed(p digest.Problem) bool {
+	holds := func(text string, words []string) bool {
+		return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	}
+	for _, e := range w.Errors {
+		if holds(p.Error, e.Seen) && holds(p.Fix, e.By) {
+			return true
+		}
+	}
+	return false
 }
 
 // gathered keeps a session's messages in the order of their arrival, joined by
@@ -127,6 +141,7 @@ func brief(s string) string {
 
 // TestExtractionAgreesWithWhatWasReadByHand compares commands and files with
 // the truth in testdata: at least 98 of 100 are right, and 98 of 100 are found.
+// Of errors that are told with what mended them, four of five are right.
 func TestExtractionAgreesWithWhatWasReadByHand(t *testing.T) {
 	root := filepath.Join(dataRoot(t), "transcripts")
 	raw, err := os.ReadFile(filepath.Join("testdata", "extraction.json"))
@@ -137,7 +152,7 @@ func TestExtractionAgreesWithWhatWasReadByHand(t *testing.T) {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		t.Fatal(err)
 	}
-	var commands, files score
+	var commands, files, fixes score
 	for _, want := range all {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(want.File))); err != nil {
 			t.Skipf("no test data: %v", err)
@@ -163,9 +178,23 @@ func TestExtractionAgreesWithWhatWasReadByHand(t *testing.T) {
 			}
 		}
 		files.missed(t, want.File, left)
+		for _, p := range f.Errors {
+			switch {
+			case p.Fix == "":
+			case want.fixed(p):
+				fixes.right++
+			default:
+				fixes.wrong++
+				t.Logf("%s: not in the truth: %q mended by %q", want.File, p.Error, p.Fix)
+			}
+		}
 	}
 	commands.check(t, "commands")
 	files.check(t, "files")
+	t.Logf("errors with their fix: %d right, %d wrong", fixes.right, fixes.wrong)
+	if fixes.right < 8 || 5*fixes.right < 4*(fixes.right+fixes.wrong) {
+		t.Errorf("errors with their fix: %d right, %d wrong", fixes.right, fixes.wrong)
+	}
 }
 
 type score struct{ right, wrong, lost int }
