@@ -14,7 +14,8 @@ import (
 type plan struct {
 	query   analysis.Query
 	terms   []term
-	must    []int // terms that have to match
+	must    []int          // terms that have to match
+	covers  map[int][]part // of terms in must: common words that are looked for only there
 	not     []string
 	dates   []date.Span
 	speaker analysis.Speaker
@@ -100,11 +101,20 @@ func (p *plan) derive() {
 const manyHits = 1000
 
 // sequences appends to hits, of one row and grouped by term, those of derived
-// terms.
+// terms and of words that a phrase covers.
 func (p *plan) sequences(hits []rank.Hit) []rank.Hit {
 	n := len(hits)
 	if n > manyHits {
 		return hits
+	}
+	for m, parts := range p.covers {
+		for _, q := range parts {
+			for _, h := range hits[:n] {
+				if h.Term == int32(m) {
+					hits = append(hits, rank.Hit{Term: q.term, Pos: h.Pos + q.offset})
+				}
+			}
+		}
 	}
 	for i, t := range p.terms {
 		if len(t.derived) < 2 {
@@ -163,6 +173,30 @@ func (p *plan) matching(terms []int, only string) expression {
 		e.match = "(" + e.match + ") NOT (" + strings.Join(p.not, " OR ") + ")"
 	}
 	return e
+}
+
+// insisting writes the expression for rows that match all that has to. A common
+// word of a phrase that has to match is found where the phrase is: walking its
+// own list would take far longer than the phrase's.
+func (p *plan) insisting(order []int) expression {
+	p.covers = make(map[int][]part)
+	asked := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
+		t := p.terms[i]
+		if len(t.Tokens) != 1 || t.Prefix || t.df <= leadRows {
+			return false
+		}
+		for _, m := range p.must {
+			if at := slices.Index(p.terms[m].Tokens, t.Tokens[0]); at >= 0 && m != i && len(p.terms[m].Tokens) > 1 {
+				p.covers[m] = append(p.covers[m], part{int32(i), int32(at)})
+				return true
+			}
+		}
+		return false
+	})
+	if !slices.ContainsFunc(asked, func(i int) bool { return !slices.Contains(p.must, i) }) && len(p.must) == 1 {
+		return p.matching(p.must, "") // said once, it is looked for once
+	}
+	return p.matching(asked, p.joined(p.must, " AND "))
 }
 
 // joined writes terms with an operator between them.
