@@ -79,3 +79,27 @@ func TestWhatTheDirectoryDoesNotKnowIsNotWanted(t *testing.T) {
 		t.Error("collected twice")
 	}
 }
+
+// A phrase of common words is asked for alone; its words are found in it.
+func TestAPhraseOfCommonWordsIsLookedForByItself(t *testing.T) {
+	p := newPlan(analysis.Parse(`"deep sea" fish`), nil, 100)
+	var all []int
+	for i := range p.terms {
+		all = append(all, i)
+		p.terms[i].df = 10
+	}
+	if e := p.insisting(all); e.match != `("deep" OR "sea" OR "fish" OR "deep sea") AND (("deep sea"))` || len(p.covers) != 0 {
+		t.Errorf("rare words: %s", e.match)
+	}
+	p.terms[0].df, p.terms[1].df = 2*leadRows, 2*leadRows
+	if e := p.insisting(all); e.match != `("fish" OR "deep sea") AND (("deep sea"))` {
+		t.Errorf("common words: %s", e.match)
+	}
+	got := p.sequences([]rank.Hit{{Term: 2, Pos: 9}, {Term: 3, Pos: 4}})
+	if len(got) != 4 || got[2] != (rank.Hit{Term: 0, Pos: 4}) || got[3] != (rank.Hit{Term: 1, Pos: 5}) {
+		t.Errorf("%v", got)
+	}
+	if e := p.insisting([]int{0, 1, 3}); e.match != `("deep sea")` {
+		t.Errorf("alone: %s", e.match)
+	}
+}
