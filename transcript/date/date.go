@@ -14,6 +14,7 @@ package date
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -45,7 +46,7 @@ func Find(text string, now time.Time) []Span {
 			out = append(out, s)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Span) int { return a.at[0] - b.at[0] })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].at[0] < out[j].at[0] })
 	return out
 }
 

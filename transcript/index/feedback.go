@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
@@ -98,8 +99,9 @@ func (s *search) told(ctx context.Context) ([]term, error) {
 	for _, e := range known {
 		weight[e.word] *= rank.IDF(turns+analysis.BackgroundTurns, min(e.df, turns)+analysis.Background(e.word))
 	}
-	slices.SortFunc(known, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(weight[b.word], weight[a.word]), strings.Compare(a.word, b.word))
+	sort.Slice(known, func(i, j int) bool {
+		a, b := known[i].word, known[j].word
+		return cmp.Or(cmp.Compare(weight[b], weight[a]), strings.Compare(a, b)) < 0
 	})
 	var out []term
 	for _, e := range known[:min(feedbackTerms, len(known))] {

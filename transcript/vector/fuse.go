@@ -1,9 +1,9 @@
 package vector
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // A Ranked is one thing in a ranking, with its score.
@@ -59,7 +59,7 @@ func Fuse(words, meaning []Ranked, weight float64) []Ranked {
 		}
 		out[j].Score += weight * gain * top
 	}
-	slices.SortStableFunc(out, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
+	sort.SliceStable(out, func(i, j int) bool { return out[j].Score < out[i].Score })
 	if len(z) > 0 && z[0] >= promotedShare*reach {
 		from := slices.IndexFunc(out, func(r Ranked) bool { return r.Key == meaning[0].Key })
 		if from > place {

@@ -1,11 +1,11 @@
 package writer
 
 import (
-	"cmp"
 	"database/sql"
 	"errors"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -26,7 +26,7 @@ func (s *store) finish() error {
 		}
 	}
 	// FTS5 writes out what it holds whenever ids go down, so they go up.
-	slices.SortFunc(s.docs, func(a, b doc) int { return cmp.Compare(a.id, b.id) })
+	sort.Slice(s.docs, func(i, j int) bool { return s.docs[i].id < s.docs[j].id })
 	for _, d := range s.docs {
 		query, args := "INSERT INTO message_fts (rowid, text) VALUES (?, ?)", []any{d.id, d.terms}
 		switch {
