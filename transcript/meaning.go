@@ -124,12 +124,13 @@ func (db *DB) near(ctx context.Context, text string, f index.Filter) (m meaning)
 	return m
 }
 
-// noMeaning says that words alone were searched.
+// noMeaning says that words alone were searched. What an endpoint says of its
+// errors is for people, in status: here a model would read it.
 func noMeaning(err error) string {
 	if errors.Is(err, vector.ErrNone) || errors.Is(err, context.Canceled) {
 		return ""
 	}
-	return "words alone were searched, not meaning: " + err.Error()
+	return "words alone were searched: what knows their meaning did not answer; hermes-mcp status says more"
 }
 
 // fuse ranks what words and meaning found together. A lineage that both found

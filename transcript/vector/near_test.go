@@ -74,9 +74,9 @@ func many(t testing.TB, n, dimensions int) (*Store, [][]float32, [][]float32) {
 func everything(int64) bool { return true }
 
 func TestTheNearestAreFoundAmongMany(t *testing.T) {
-	s, all, topics := many(t, 20_000, 256)
+	s, all, topics := many(t, 6_000, 256)
 	found := 0
-	for q := range 20 {
+	for q := range 8 {
 		question := topics[q]
 		near, err := s.Near(t.Context(), given{question}, "x", everything)
 		if err != nil || len(near) != compared {
@@ -87,21 +87,21 @@ func TestTheNearestAreFoundAmongMany(t *testing.T) {
 			exact[i] = Near{int64(i + 1), cosine(question, pack(v))}
 		}
 		slices.SortFunc(exact, func(a, b Near) int { return int(1e9 * (b.Score - a.Score)) })
-		for _, e := range exact[:50] {
+		for _, e := range exact[:20] {
 			if slices.ContainsFunc(near[:100], func(n Near) bool { return n.Message == e.Message }) {
 				found++
 			}
 		}
 	}
-	if found < 20*50*95/100 {
-		t.Errorf("%d of %d", found, 20*50)
+	if found < 8*20*95/100 {
+		t.Errorf("%d of %d", found, 8*20)
 	}
 }
 
 func TestWhatIsNotAdmittedTakesNobodysPlace(t *testing.T) {
-	s, _, topics := many(t, 5_000, 64)
+	s, _, topics := many(t, 2_000, 64)
 	near, err := s.Near(t.Context(), given{topics[0]}, "x", func(m int64) bool { return m%100 == 7 })
-	if err != nil || len(near) != 50 {
+	if err != nil || len(near) != 20 {
 		t.Fatalf("%d, %v", len(near), err)
 	}
 	for _, n := range near {
