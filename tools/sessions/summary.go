@@ -69,7 +69,7 @@ func (s *search) summarize(ctx context.Context, db *transcript.DB, k ask, f *fou
 		all = append(all, one)
 	}
 	if s.Progress != nil {
-		s.Progress(ctx, fmt.Sprintf("found %d sessions, the auxiliary model reads them", len(all)))
+		s.Progress(ctx, fmt.Sprintf("sessions found: %d; the auxiliary model reads them", len(all)))
 	}
 	made, err := s.Summarize(ctx, k.query, all)
 	if ctx.Err() != nil {
