@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/curator"
+	"github.com/hermes-mcp/hermes-mcp/curator/relay"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -21,8 +23,11 @@ const (
 )
 
 // upkeep finishes what hooks left in the queue, and flushes sessions of clients
-// that have no hooks, until ctx is done.
+// that have no hooks and tells the provider of them, until ctx is done.
 func (a *app) upkeep(ctx context.Context) {
+	if err := a.external.Relay.Begin(); err != nil {
+		a.log.Error().Err(err).Msg("provider")
+	}
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
 	seen := map[string]time.Time{}
@@ -34,7 +39,7 @@ func (a *app) upkeep(ctx context.Context) {
 		}
 		w := a.worker()
 		var err error
-		if a.flushModel() != nil && a.config.FlushMinTurns > 0 && a.archive.exists() {
+		if (a.flushesIdle() || a.external.Guard != nil) && a.archive.exists() {
 			err = w.queueIdle(ctx, seen)
 		}
 		if err = errors.Join(err, w.run(ctx)); err != nil && ctx.Err() == nil {
@@ -43,8 +48,11 @@ func (a *app) upkeep(ctx context.Context) {
 	}
 }
 
-// queueIdle queues a flush for every session that lies still. seen holds when
-// those that were queued before were last active.
+func (a *app) flushesIdle() bool { return a.flushModel() != nil && a.config.FlushMinTurns > 0 }
+
+// queueIdle queues a flush for every session that lies still, and has its turns
+// told to the provider. seen holds when those that were queued before were last
+// active.
 func (a worker) queueIdle(ctx context.Context, seen map[string]time.Time) error {
 	db, err := a.archive.open(ctx)
 	if err != nil {
@@ -60,7 +68,14 @@ func (a worker) queueIdle(ctx context.Context, seen map[string]time.Time) error 
 			continue
 		}
 		seen[s.ID] = s.LastActive
-		if err := a.queue().Add(curator.Job{Kind: curator.FlushJob, Session: s.ID, Path: s.SourcePath, Dir: s.Dir, Reason: "idle"}); err != nil {
+		if a.flushesIdle() {
+			if err := a.queue().Add(curator.Job{Kind: curator.FlushJob, Session: s.ID, Path: s.SourcePath, Dir: s.Dir, Reason: "idle"}); err != nil {
+				return err
+			}
+		}
+		// The same for all servers, of which each comes here.
+		id := fmt.Sprintf("idle:%s/%d", s.ID, s.LastActive.UnixMilli())
+		if err := a.external.Relay.Put(ctx, relay.Event{ID: id, Kind: relay.Turn, Session: s.ID, Path: s.SourcePath, Dir: s.Dir}); err != nil {
 			return err
 		}
 	}

@@ -7,12 +7,16 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/curator"
+	"github.com/hermes-mcp/hermes-mcp/summarizer"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
 func TestASessionThatLiesStillIsFlushedOnceUntilItGoesOn(t *testing.T) {
 	a := &app{home: settings.Home{Path: t.TempDir()}, config: settings.Defaults()}
 	a.config.Exclude = []string{"codex"}
+	a.config.Auxiliary.Tasks = map[string]settings.Task{summarizer.FlushMemories: {Model: "m", BaseURL: "http://127.0.0.1:1/v1"}}
+	a.config.Provider.Name = "holographic"
+	a.connect()
 	a.archive.path = a.home.MCP("archive.db")
 	if _, err := a.home.Make(); err != nil {
 		t.Fatal(err)
@@ -42,7 +46,7 @@ func TestASessionThatLiesStillIsFlushedOnceUntilItGoesOn(t *testing.T) {
 	put("cursor:old", 48*time.Hour, 1)
 	put("codex:excluded", 2*time.Hour, 1)
 
-	seen := map[string]time.Time{}
+	seen, events := map[string]time.Time{}, 0
 	for _, round := range []struct {
 		before func()
 		want   int
@@ -50,6 +54,13 @@ func TestASessionThatLiesStillIsFlushedOnceUntilItGoesOn(t *testing.T) {
 		round.before()
 		if err := w.queueIdle(t.Context(), seen); err != nil {
 			t.Fatal(err)
+		}
+		told, err := a.external.Relay.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events += round.want; told.Waiting != events {
+			t.Errorf("%d events for the provider, want %d", told.Waiting, events)
 		}
 		jobs, err := a.queue().Jobs()
 		if err != nil || len(jobs) != round.want {
