@@ -33,6 +33,7 @@ type selection struct {
 	sessions, sources             []string
 	project, since, before, query string
 	lineage                       bool
+	blank                         func() error // refuses a filter that was given without a value
 }
 
 func (s *selection) bind(c *cobra.Command) {
@@ -42,11 +43,27 @@ func (s *selection) bind(c *cobra.Command) {
 	c.Flags().StringVar(&s.since, "since", "", "only sessions that began then or later: a date, or 7d")
 	c.Flags().StringVar(&s.before, "before", "", "only sessions last active before: a date, or 7d")
 	c.Flags().StringVar(&s.query, "query", "", "only sessions in which this text stands as written, upper and lower case alike")
+	s.blank = func() error { return refuseBlank(c, "session", "source", "project", "since", "before", "query") }
 	c.Flags().BoolVar(&s.lineage, "lineage", false, "with each session its whole lineage: forks, resumed copies, what was compacted")
+}
+
+// refuseBlank refuses flags that were given with nothing in them: a variable of
+// a script that is not set must not widen what is forgotten.
+func refuseBlank(c *cobra.Command, names ...string) error {
+	for _, name := range names {
+		f := c.Flags().Lookup(name)
+		if text := strings.Trim(f.Value.String(), "[]\" ,"); f.Changed && strings.TrimSpace(text) == "" {
+			return usage("--%s is empty: leave it out, or give it a value", name)
+		}
+	}
+	return nil
 }
 
 // choice is what the flags name.
 func (a *app) choice(ctx context.Context, s selection) (transcript.Choice, error) {
+	if err := s.blank(); err != nil {
+		return transcript.Choice{}, err
+	}
 	c := transcript.Choice{Sessions: s.sessions, Sources: s.sources, Project: s.project, Text: strings.TrimSpace(s.query), Lineage: s.lineage}
 	for _, name := range s.sources {
 		if err := knownSource(name); err != nil {
