@@ -17,8 +17,8 @@
 //
 // # What is never done
 //
-// Turns from before the provider was first named are not told, subagents' and
-// rewound ones neither.
+// Turns from before the provider was first named are not told (but for those of
+// the last minutes), subagents' and rewound ones neither.
 package relay
 
 import (

@@ -188,9 +188,19 @@ func TestWhatWasSaidBeforeTheProviderWasNamedIsNotTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.put(t, "test:1", message(1, transcript.UserRole, "old", 0), message(2, transcript.Assistant, "a", 0),
-		message(3, transcript.UserRole, "older still going on", 1), message(4, transcript.Assistant, "b", 61))
+		message(3, transcript.UserRole, "older still going on", 1), message(4, transcript.Assistant, "b", 58))
 	tell(t, r, Event{Kind: Turn, Session: "test:1"})
 	if told := heard(t, r, l, s); told != "turn older still going on" {
+		t.Error(told)
+	}
+	// One that lies still is no news; one whose hook brings its answer is.
+	s.put(t, "test:2", message(1, transcript.UserRole, "old too", 0), message(2, transcript.Assistant, "a", 0))
+	tell(t, r, Event{Kind: Turn, Session: "test:2"})
+	if told := heard(t, r, l, s); told != "" {
+		t.Error(told)
+	}
+	tell(t, r, Event{Kind: Turn, Session: "test:2", Said: "b"})
+	if told := heard(t, r, l, s); told != "turn old too" {
 		t.Error(told)
 	}
 }

@@ -111,7 +111,7 @@ func (r *Relay) turns(ctx context.Context, db *transcript.DB, id string, e Event
 	}
 	var last int64
 	for _, t := range finished(msgs, id, e) {
-		if t.prompt <= told || !t.newest && !t.at.IsZero() && t.at.Before(since) {
+		if t.prompt <= told || !t.ended.IsZero() && t.ended.Before(since.Add(-justNow)) && !(t.newest && e.Said != "") {
 			continue
 		}
 		err := r.Guard.TurnEnded(ctx, provider.Turn{ID: id + "/" + t.uid, Session: s, User: t.user, Assistant: t.answer, At: t.at})
@@ -141,11 +141,15 @@ func after(ctx context.Context, db *transcript.DB, id string, told int64) ([]tra
 	return msgs, err
 }
 
+// justNow is how long before the provider was first named a turn may have ended
+// to be told all the same: the hook that tells of it may be the first to come.
+const justNow = 5 * time.Minute
+
 // A turn is a prompt and what was answered.
 type turn struct {
 	uid          string
 	prompt, last int64 // the archive's ids of the prompt, and of the last message
-	at           time.Time
+	at, ended    time.Time
 	user, answer string
 	newest       bool // the one that the event is about
 }
@@ -158,7 +162,7 @@ func finished(msgs []transcript.Message, id string, e Event) []turn {
 		switch {
 		case m.SessionID != id:
 		case curator.Human(m):
-			t := turn{uid: m.UID, prompt: m.ID, last: m.ID, at: m.At, user: m.Content}
+			t := turn{uid: m.UID, prompt: m.ID, last: m.ID, at: m.At, ended: m.At, user: m.Content}
 			if t.uid == "" {
 				t.uid = fmt.Sprint(m.ID)
 			}
@@ -167,6 +171,9 @@ func finished(msgs []transcript.Message, id string, e Event) []turn {
 		default:
 			t := &all[len(all)-1]
 			t.last = max(t.last, m.ID)
+			if m.At.After(t.ended) {
+				t.ended = m.At
+			}
 			t.answer = join(t.answer, said(m))
 		}
 	}
