@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
@@ -93,7 +94,7 @@ func (db *DB) Search(ctx context.Context, q Query) (Answer, error) {
 
 func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 	parsed := analysis.Parse(q.Text)
-	db.applyFields(&q, &parsed)
+	left := db.applyFields(&q, &parsed)
 	times := date.Find(parsed.Raw, db.now())
 	answer, err := db.listed(ctx, q, parsed, times)
 	if err != nil || len(answer.Hits) > 0 {
@@ -116,7 +117,7 @@ func (db *DB) search(ctx context.Context, q Query) (Answer, error) {
 		spread(lineages)
 	}
 	limit := limitOf(q)
-	answer = Answer{More: max(0, len(lineages)-limit), Note: near.after(noteOf(found, parsed, times))}
+	answer = Answer{More: max(0, len(lineages)-limit), Note: near.after(noteOf(found, parsed, times, left))}
 	for _, s := range lineages[:min(limit, len(lineages))] {
 		h, err := db.hydrate(ctx, s, q.Exclude)
 		if errors.Is(err, ErrNotFound) {
@@ -263,12 +264,17 @@ func (db *DB) indexTexts(ctx context.Context, ids []int64) ([]string, error) {
 }
 
 // applyFields moves the filters of the query's text to where the query has
-// fields for them. What a filter's value does not make sense as, is words.
-func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
+// fields for them. It tells which make no sense and are left out.
+func (db *DB) applyFields(q *Query, parsed *analysis.Query) (notes []string) {
 	for _, f := range parsed.Filters {
 		switch f.Field {
 		case "role":
-			q.Roles = append(q.Roles, Role(f.Value))
+			switch r := Role(strings.ToLower(f.Value)); r {
+			case UserRole, Assistant, Tool, System, Summary:
+				q.Roles = append(q.Roles, r)
+			default:
+				notes = append(notes, fmt.Sprintf("role:%.40s is no role and was left out; there are user, assistant, tool, system and summary", f.Value))
+			}
 		case "source":
 			q.Sources = append(q.Sources, f.Value)
 		case "project":
@@ -276,6 +282,7 @@ func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
 		case "since", "until":
 			t, ok := date.Parse(f.Value, db.now(), f.Field == "until")
 			if !ok {
+				notes = append(notes, fmt.Sprintf("%s:%.40s is no time and was left out; say %s", f.Field, f.Value, date.Forms))
 				continue
 			}
 			if f.Field == "since" {
@@ -287,4 +294,5 @@ func (db *DB) applyFields(q *Query, parsed *analysis.Query) {
 			parsed.Require(f.Value)
 		}
 	}
+	return notes
 }

@@ -14,7 +14,11 @@ import (
 // Recent returns the sessions last active, newest first, filtered by q
 // (Text unused), lineages folded, with Preview set.
 func (db *DB) Recent(ctx context.Context, q Query) ([]Session, error) {
-	ids, err := db.index.Recent(ctx, db.filter(q), limitOf(q))
+	return db.recent(ctx, db.filter(q), limitOf(q))
+}
+
+func (db *DB) recent(ctx context.Context, f index.Filter, limit int) ([]Session, error) {
+	ids, err := db.index.Recent(ctx, f, limit)
 	if err != nil {
 		return nil, fmt.Errorf("recent sessions: %w", db.explain(err))
 	}
@@ -45,8 +49,9 @@ func (db *DB) listed(ctx context.Context, q Query, parsed analysis.Query, times 
 		return Answer{}, nil
 	}
 	limit := limitOf(q)
-	q.Limit = limit + 1
-	found, err := db.Recent(ctx, q)
+	f := db.filter(q)
+	f.Dated = why == OfTime
+	found, err := db.recent(ctx, f, limit+1)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -85,8 +90,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // noteOf says what the reader of an answer must know.
-func noteOf(f index.Found, q analysis.Query, times []date.Span) string {
-	var notes []string
+func noteOf(f index.Found, q analysis.Query, times []date.Span, notes []string) string {
 	if len(q.Terms)+len(q.Must) == 0 {
 		notes = append(notes, "the query has no letters and no digits to look for")
 	}

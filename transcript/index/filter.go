@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
@@ -11,6 +12,7 @@ type Filter struct {
 	Roles        []string // all when empty
 	Project      string   // a path, or a name: the last element of the path
 	Since, Until int64    // Unix seconds, 0 for open
+	Dated        bool     // sessions of which no time is known are left out too
 	// Live names sessions whose lineage is in the caller's context: left out,
 	// except what has left that context.
 	Live []string
@@ -36,14 +38,15 @@ func (f Filter) resolve(d *directory) *filter {
 			r.live[s.root] = true
 		}
 	}
-	r.open = len(f.Sources)+len(f.Roles)+len(f.Live) == 0 && f.Project == "" && f.Since == 0 && f.Until == 0 && f.Sees == nil
+	r.open = len(f.Sources)+len(f.Roles)+len(f.Live) == 0 && f.Project == "" && f.Since == 0 && f.Until == 0 && !f.Dated && f.Sees == nil
 	return r
 }
 
 // session tells whether messages of s may be found at all.
 func (f *filter) session(s *dirSession) bool {
 	return (f.Sees == nil || f.Sees(s.source, s.user, s.chat)) && contains(f.Sources, s.source) && InProject(s.project, f.Project) &&
-		(f.Since == 0 || s.active == 0 || s.active >= f.Since) && (f.Until == 0 || s.started == 0 || s.started <= f.Until)
+		(f.Since == 0 || s.active == 0 || s.active >= f.Since) && (f.Until == 0 || cmp.Or(s.started, s.active) <= f.Until) &&
+		(!f.Dated || s.started != 0 || s.active != 0)
 }
 
 // message tells whether a message of s may be found.

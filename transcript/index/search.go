@@ -86,7 +86,13 @@ func (s *search) run(ctx context.Context) error {
 func (s *search) gather(ctx context.Context, order []int, rows float64) (missing []int, err error) {
 	p := s.plan
 	if len(p.must) > 0 {
-		if err := s.collect(ctx, p.insisting(order), leadRows); err != nil || len(s.rows) > 0 {
+		e, most := p.insisting(order), leadRows
+		if len(p.covers) > 0 {
+			most = commonRows
+		}
+		err := s.collect(ctx, e, most)
+		s.found.Recent = len(s.rows) == commonRows && most == commonRows
+		if err != nil || len(s.rows) > 0 {
 			return nil, err
 		}
 		s.found.Partial = true
