@@ -325,7 +325,7 @@ func (m *memory) refused(call edit, st memstore.State, err error, s *streak) (*m
 	}
 	out.explain(call, st, op)
 	if m.Person {
-		out.forPerson(call, op)
+		out.forPerson(op)
 	}
 	if out.counts(op) && s.fail() {
 		out.Done = true

@@ -108,6 +108,9 @@ func (m *memory) look(ctx context.Context, t memstore.Target) (*reading, *refusa
 			op = &memstore.OpError{Err: err, Op: -1, Reason: err.Error()}
 		}
 		bad.explain(edit{target: t, read: true}, st, op)
+		if m.Person {
+			bad.forPerson(op)
+		}
 		return nil, bad
 	}
 	r := &reading{

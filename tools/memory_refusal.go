@@ -103,7 +103,7 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 }
 
 // forPerson says in Error what a person who sees the listed entries can do.
-func (r *refusal) forPerson(call edit, op *memstore.OpError) {
+func (r *refusal) forPerson(op *memstore.OpError) {
 	next := "Nothing was changed."
 	switch r.Code {
 	case wire.NoMatch:
