@@ -21,7 +21,7 @@ func (p *claudePass) userLine(l claudeLine) error {
 		if again { // another text under a used id: kept under one of its own
 			l.UUID = fmt.Sprintf("%s~%x", l.UUID, said)
 		} else {
-			if len(p.seen) > 1<<20 {
+			if len(p.seen) > 1<<18 {
 				clear(p.seen)
 			}
 			p.seen[h] = said
