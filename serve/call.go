@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -23,6 +26,9 @@ func Call(ctx context.Context, s *server.MCPServer, tool string, args []byte) (r
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(args, &object); err != nil || object == nil {
 		return nil, false, fmt.Errorf("call %s: the arguments must be a JSON object", tool)
+	}
+	if s.GetTool(tool) == nil {
+		return nil, false, fmt.Errorf("call %s: there is no such tool; there are %s", tool, strings.Join(slices.Sorted(maps.Keys(s.ListTools())), ", "))
 	}
 	params, err := json.Marshal(map[string]any{"name": tool, "arguments": json.RawMessage(args)})
 	if err != nil {

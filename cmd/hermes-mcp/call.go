@@ -40,6 +40,10 @@ exit code is 1 when the tool says that it failed.`,
 				if !json.Valid(raw) {
 					return usage("the arguments are not JSON: %.60s; they are one object, such as {\"action\":\"read\"}", raw)
 				}
+				var object map[string]json.RawMessage
+				if json.Unmarshal(raw, &object) != nil || object == nil {
+					return usage("the arguments are no JSON object, such as {\"action\":\"read\"}: %.60s", raw)
+				}
 				return a.call(ctx, args[0], raw, how)
 			})
 		},

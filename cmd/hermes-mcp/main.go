@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -95,21 +94,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return f.code
 	}
 	// What cobra itself refuses is a wrong command line.
-	fmt.Fprintf(stderr, "hermes-mcp: %v\n%s", err, advice(used, args))
+	fmt.Fprintf(stderr, "hermes-mcp: %s\n%s", plainly(used, err), advice(used, args))
 	return codeUsage
-}
-
-// advice is what may have been meant by a command line that does not parse.
-func advice(used *cobra.Command, args []string) string {
-	if used.HasSubCommands() {
-		for _, word := range args {
-			if near := used.SuggestionsFor(word); len(near) > 0 && !strings.HasPrefix(word, "-") {
-				return fmt.Sprintf("did you mean %s?\n", strings.Join(near, " or "))
-			}
-		}
-		return fmt.Sprintf("%s --help lists the commands\n", used.CommandPath())
-	}
-	return fmt.Sprintf("usage: %s\n", used.UseLine())
 }
 
 // isHook tells whether a command line that may not even parse was a hook's.
@@ -148,6 +134,7 @@ func (a *app) root() *cobra.Command {
 		c.GroupID = rest
 	}
 	root.AddCommand(others...)
+	askForOne(root)
 	root.SetHelpCommandGroupID(rest)
 	root.SetCompletionCommandGroupID(rest)
 	return root
