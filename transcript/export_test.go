@@ -179,3 +179,34 @@ func TestAnImportLeavesOutWhatWasForgottenUnlessRevived(t *testing.T) {
 		t.Errorf("revived: %+v\nwas %+v", after, before)
 	}
 }
+
+// A failingReader gives its text and then fails, as a disk does.
+type failingReader struct{ io.Reader }
+
+var errDisk = errors.New("the disk is gone")
+
+func (f failingReader) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err == io.EOF {
+		err = errDisk
+	}
+	return n, err
+}
+
+func TestAnImportThatFailsTakesNothing(t *testing.T) {
+	from, to := openTest(t), openTest(t)
+	rich(t, from)
+	text := export(t, from, nil)
+	_, err := to.Import(context.Background(), func() (io.ReadCloser, error) {
+		return io.NopCloser(failingReader{strings.NewReader(text[:len(text)*2/3])}), nil
+	}, false)
+	if !errors.Is(err, errDisk) {
+		t.Fatalf("%v", err)
+	}
+	if got := contents(t, to); len(got) != 0 {
+		t.Errorf("it took %v", got)
+	}
+	if done := take(t, to, text, false); done.Messages != 11 {
+		t.Errorf("the second time: %+v", done)
+	}
+}

@@ -372,8 +372,40 @@ func TestAnotherProcessNoticesThatSomethingWasForgotten(t *testing.T) {
 	if a := search(t, other, "zeppelin"); len(a.Hits) != 1 || a.Hits[0].Session.ID != "test:stays" {
 		t.Errorf("%+v", a.Hits)
 	}
-	recent, err := other.Recent(context.Background(), Query{})
+	recent, err := other.Recent(context.Background(), Query{Limit: 1}) // the one that went was the newest
 	if err != nil || len(recent) != 1 {
 		t.Errorf("%+v, %v", recent, err)
 	}
+}
+
+// A forgetting that is killed after its rows went is finished by whoever scrubs
+// next: the receipt says that it must be.
+func TestAForgettingThatWasStoppedSaysSo(t *testing.T) {
+	p := newPlace(t)
+	p.with(t, func(db *DB) {
+		full(t, db, "test:goes", "quokkaflange")
+		what, err := db.Choose(context.Background(), Choice{Sessions: []string{"goes"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Forget(context.Background(), what, true); err != nil {
+			t.Fatal(err)
+		}
+	})
+	p.with(t, func(db *DB) {
+		if found, err := residue.Find(filepath.Dir(p.path), "quokkaflange"); err != nil || len(found) == 0 {
+			t.Errorf("a file that was not scrubbed holds nothing: %v, %v", found, err)
+		}
+		r, err := db.Receipts(context.Background())
+		if err != nil || len(r) != 1 || r[0].Done {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if _, err := db.Session(context.Background(), "test:goes"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("it is still there: %v", err)
+		}
+		if err := db.Scrub(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		nowhere(t, db, "quokkaflange")
+	})
 }

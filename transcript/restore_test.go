@@ -61,6 +61,10 @@ func TestABackupIsRestoredAndWhatWasThereIsKept(t *testing.T) {
 		put(t, db, "test:later", "said after the backup")
 		later = contents(t, db)
 	})
+	// What a killed restore left behind is of no use, and goes.
+	if err := os.WriteFile(filepath.Join(filepath.Dir(p.path), stagePrefix+"7"+stageSuffix+"-wal"), []byte("left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	done := p.restore(t, copied, false)
 	if done.Sessions != 4 || done.Aside == "" || done.Damaged != nil {
 		t.Errorf("%+v", done)
