@@ -19,7 +19,6 @@ type conversation struct {
 	id     string
 	path   string
 	parent string
-	lines  int
 }
 
 func newConversation(ts *testscript.TestScript, id string) *conversation {

@@ -21,15 +21,15 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/provider/roster"
 )
 
-// HookTime bounds what a hook waits for the provider, its start included.
-const HookTime = 8 * time.Second
+// hookTime bounds what a hook waits for the provider, its start included.
+const hookTime = 8 * time.Second
 
 // blockTime bounds the wait for what the provider says of itself: a person waits
 // for the session to start, and it says little.
 const blockTime = 3 * time.Second
 
-// Lag is how long agents take to write down what their hook tells of.
-const Lag = time.Second
+// lag is how long agents take to write down what their hook tells of.
+const lag = time.Second
 
 // A Memory is the one that is configured. The zero Memory is none: it is told
 // nothing and knows nothing. Safe for concurrent use.
@@ -47,7 +47,7 @@ func Open(c settings.Provider, home settings.Home, stderr io.Writer) (Memory, er
 	if wrong != nil {
 		return Memory{Relay: &relay.Relay{}}, wrong
 	}
-	r.Profile, r.Lag = home.Profile, Lag
+	r.Profile, r.Lag = home.Profile, lag
 	return Memory{Guard: g, Relay: r, home: home}, err
 }
 
@@ -102,12 +102,12 @@ func (m Memory) Mirror(ctx context.Context, user string, by memstore.Caller, t m
 }
 
 // Recall is what the provider knows about a prompt, fenced, for a hook: within
-// HookTime, and "" when there is nothing.
+// hookTime, and "" when there is nothing.
 func (m Memory) Recall(ctx context.Context, s provider.Session, prompt string) (string, error) {
 	if m.Guard == nil {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, HookTime)
+	ctx, cancel := context.WithTimeout(ctx, hookTime)
 	defer cancel()
 	found, err := m.Guard.Recall(ctx, s, prompt)
 	return found.Text, err
