@@ -302,9 +302,10 @@ func TestAChoiceTakesWhatFitsAllItSays(t *testing.T) {
 
 func TestAForgottenSessionDoesNotComeBackByItsFile(t *testing.T) {
 	f := newFolder(t)
-	f.write("a.jsonl", says("a", "1", "user", "the quokkaflange of a"), says("b", "2", "user", "the walrusbeam of b"))
+	f.write("a.jsonl", says("b", "2", "user", "the walrusbeam of b"), says("a", "1", "user", "the quokkaflange of a"))
 	f.ingest(true)
 	forget(t, f.db, Choice{Sessions: []string{"lines:a"}}, true)
+	nowhere(t, f.db, "quokkaflange") // not in the file's cursor either
 	f.write("elsewhere.jsonl", says("a", "1", "user", "the quokkaflange of a"), says("a", "3", "user", "more quokkaflange"))
 	f.appendRaw("a.jsonl", `{"Session":"a","UID":"5","Role":"user","Text":"still the quokkaflange"}`+"\n"+`{"Session":"b","UID":"6","Role":"user","Text":"and the walrusbeam again"}`+"\n")
 	for range 2 {

@@ -74,6 +74,9 @@ func (l lines) Read(_ context.Context, f File, from Cursor, final bool, sink Sin
 		if err := l.deliver(v, sink); err != nil {
 			return err
 		}
+		if from.State, err = json.Marshal(v.Text); err != nil { // as sources keep titles and prompts
+			return err
+		}
 		if l.markEvery > 0 && n%l.markEvery == 0 {
 			if err := sink.Mark(from, Tally{Lines: n}); err != nil {
 				return err
