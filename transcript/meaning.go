@@ -21,7 +21,7 @@ type VectorCoverage = vector.Coverage
 // DefaultMeaningWeight is what meaning counts for beside words unless told
 // otherwise: little, since it was chosen with a model that knows nothing but
 // words. See vector.Fuse.
-const DefaultMeaningWeight = 0.05
+const DefaultMeaningWeight = 0.02
 
 const (
 	// mostNear is how many sessions are found by meaning.

@@ -54,7 +54,7 @@ var embeddings = []Setting{
 	{Key: "embeddings.batch", Type: "number", Default: "32", Meaning: "texts a request", put: number(1, 512, func(c *Config) *int { return &c.Embeddings.Batch })},
 	{Key: "embeddings.query_prefix", Type: "text", Meaning: "what stands before a question, for models that want it, such as `search_query: `", put: text(func(c *Config) *string { return &c.Embeddings.QueryPrefix })},
 	{Key: "embeddings.document_prefix", Type: "text", Meaning: "what stands before what was said, such as `search_document: `", put: text(func(c *Config) *string { return &c.Embeddings.DocumentPrefix })},
-	{Key: "embeddings.weight", Type: "fraction", Default: "0.05", Meaning: "what meaning counts for beside words, above 0 and up to 1; a strong model may have 0.2", put: fraction(func(c *Config) *float64 { return &c.Embeddings.Weight })},
+	{Key: "embeddings.weight", Type: "fraction", Default: "0.02", Meaning: "what meaning counts for beside words, above 0 and up to 1; a strong model may have 0.2", put: fraction(func(c *Config) *float64 { return &c.Embeddings.Weight })},
 	{Key: "embeddings.daily_tokens", Type: "number", Default: "0", Meaning: "tokens a day after which the endpoint is not asked; 0 is no limit", put: number(0, 2_000_000_000, func(c *Config) *int { return &c.Embeddings.DailyTokens })},
 }
 
