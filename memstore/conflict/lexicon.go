@@ -109,6 +109,13 @@ func byValue(groups map[string]string) map[string]string {
 	return m
 }
 
+// numerals are numbers written out. One is left out: it is an article too, and in
+// Chinese a part of many words; so are in Chinese those above ten.
+var numerals = map[string]string{
+	"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20",
+	"两": "2", "二": "2", "三": "3", "四": "4", "五": "5", "六": "6", "七": "7", "八": "8", "九": "9", "十": "10",
+}
+
 // phrases are two words that mean one thing.
 var phrases = map[string]string{
 	"github actions": "github-actions", "gitlab ci": "gitlab-ci", "travis ci": "travis", "vs code": "vscode",

@@ -64,6 +64,9 @@ func tokens(clause string) []token {
 			continue
 		}
 		w = strings.TrimSuffix(w, "'s")
+		if n, ok := numerals[w]; ok {
+			w = n
+		}
 		list = append(list, token{w, raw})
 	}
 	return join(list)
@@ -85,6 +88,12 @@ func segment(run string) []token {
 		unknown = nil
 	}
 	for len(rest) > 0 {
+		if n, ok := numerals[string(rest[:1])]; ok && len(rest) > 1 && units[string(rest[1:2])] {
+			flush()
+			list = append(list, token{n, ""}, token{string(rest[1:2]), ""})
+			rest = rest[2:]
+			continue
+		}
 		n := min(longestHan, len(rest))
 		for ; n > 0; n-- {
 			if w, ok := han[string(rest[:n])]; ok {
