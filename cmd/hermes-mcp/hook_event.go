@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 
 	"github.com/hermes-mcp/hermes-mcp/curator"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
@@ -93,25 +94,33 @@ func (e hookEvent) told(source, text, recalled string) any {
 	return map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.own, "additionalContext": text}}
 }
 
-// memoryTool is our tool as agents call it, also from a plugin; recordTool the
-// one that writes to the archive.
-var (
-	memoryTool = regexp.MustCompile(`^mcp__(plugin_.+_)?hermes__memory$`)
-	recordTool = regexp.MustCompile(`^mcp__(plugin_.+_)?hermes__session_record$`)
-)
+// writingTool are our tools that write, and those of the local provider, as agents
+// call them, also from a plugin.
+var writingTool = regexp.MustCompile(`^mcp__(?:plugin_.+_)?hermes__(memory|session_record|fact_store|fact_feedback)$`)
+
+// looks are the actions of fact_store that change nothing.
+var looks = []string{"search", "probe", "related", "reason", "contradict", "list"}
 
 // denial is the answer to a subagent that is about to edit the memory, nil for
 // every other call. A subagent sees a part of the work and none of the user.
 func (e hookEvent) denial() any {
-	record := recordTool.MatchString(e.Tool)
-	if e.Event != preToolUse || e.Subagent == "" || !memoryTool.MatchString(e.Tool) && !record {
+	tool := writingTool.FindStringSubmatch(e.Tool)
+	if e.Event != preToolUse || e.Subagent == "" || tool == nil {
 		return nil
 	}
 	var input map[string]any
-	if !record && json.Unmarshal(e.ToolInput, &input) == nil {
+	if json.Unmarshal(e.ToolInput, &input) == nil {
 		action, named := input["action"]
-		if action == "read" || !named && input["content"] == nil && input["operations"] == nil && input["old_text"] == nil {
-			return nil
+		text, _ := action.(string) // what is no word is no look
+		switch tool[1] {
+		case "memory":
+			if text == "read" || !named && input["content"] == nil && input["operations"] == nil && input["old_text"] == nil {
+				return nil
+			}
+		case "fact_store":
+			if slices.Contains(looks, text) {
+				return nil
+			}
 		}
 	}
 	return map[string]any{"hookSpecificOutput": map[string]string{

@@ -56,6 +56,11 @@ func TestOnlyEditsBySubagentsAreDenied(t *testing.T) {
 		{"a read without words", `{"agent_id":"s","tool_name":"mcp__hermes__memory","tool_input":{}}`, false},
 		{"a search", `{"agent_id":"s","tool_name":"mcp__hermes__session_search","tool_input":{"query":"x"}}`, false},
 		{"a record of a turn", `{"agent_id":"s","tool_name":"mcp__hermes__session_record","tool_input":{"user_text":"x"}}`, true},
+		{"a fact for the provider", `{"agent_id":"s","tool_name":"mcp__hermes__fact_store","tool_input":{"action":"add","content":"x"}}`, true},
+		{"a fact looked for", `{"agent_id":"s","tool_name":"mcp__hermes__fact_store","tool_input":{"action":"probe","entity":"x"}}`, false},
+		{"a fact store without an action", `{"agent_id":"s","tool_name":"mcp__hermes__fact_store","tool_input":{}}`, true},
+		{"trust in a fact", `{"agent_id":"s","tool_name":"mcp__hermes__fact_feedback","tool_input":{"action":"helpful","fact_id":1}}`, true},
+		{"an action that is no word", `{"agent_id":"s","tool_name":"mcp__hermes__memory","tool_input":{"action":3}}`, true},
 		{"another memory", `{"agent_id":"s","tool_name":"mcp__other__memory","tool_input":{"action":"add"}}`, false},
 		{"the main agent", `{"tool_name":"mcp__hermes__memory","tool_input":{"action":"add"}}`, false},
 	} {

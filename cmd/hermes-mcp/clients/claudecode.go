@@ -32,7 +32,7 @@ type HookEvent struct {
 var HookEvents = []HookEvent{
 	{sessionStart, "startup|resume|clear|compact|fork"},
 	{"UserPromptSubmit", ""},
-	{"PreToolUse", "mcp__(plugin_.+_)?" + Key + "__(memory|session_record)"},
+	{"PreToolUse", "mcp__(plugin_.+_)?" + Key + "__(memory|session_record|fact_store|fact_feedback)"},
 	{"Stop", ""},
 	{"SubagentStop", ""},
 	{"PreCompact", ""},
