@@ -78,7 +78,7 @@ func (r *Receipt) insert(t *engine.Tx) error {
 }
 
 // Scrub rewrites the archive so that nothing which was deleted is left in the
-// index, the file or the log. It takes seconds a gigabyte and as much free space
+// index, the file or the log. It takes about a minute a gigabyte and as much free space
 // as the archive. Errors: ErrPinned.
 func (db *DB) Scrub(ctx context.Context) error {
 	if err := db.writer.Condense(ctx); err != nil {

@@ -116,10 +116,11 @@ func (l *lookup) run(take func(args []string) error) func(*cobra.Command, []stri
 
 // knownSource tells a mistyped source from one without sessions.
 func knownSource(name string) error {
-	known := []string{transcript.Recorded}
+	var known []string
 	for _, src := range source.All() {
 		known = append(known, src.Name())
 	}
+	known = append(known, transcript.Recorded)
 	if !slices.Contains(known, name) {
 		return usage("no source %q; known are %s", name, strings.Join(known, ", "))
 	}
