@@ -99,7 +99,7 @@ func (s *search) score(model *rank.Model, all []*hopeful) {
 // turns lists the indexed messages of d in order, with the hits of rows, and
 // the row of each. Blocks far from any hit are left out.
 func (s *search) turns(d *dirSession, rows []row) ([]rank.Turn, []*row) {
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
+	sort.Slice(rows, func(i, j int) bool { return rows[i].id < rows[j].id })
 	turns := make([]rank.Turn, 0, len(rows)*3)
 	at := make([]*row, 0, len(rows)*3)
 	next := 0

@@ -1,10 +1,10 @@
 package vector
 
 import (
-	"cmp"
 	"encoding/binary"
 	"hash/fnv"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -72,14 +72,11 @@ func chunks(msgs []record.Message) []chunk {
 		return out
 	}
 	rest := out[1:]
-	slices.SortStableFunc(rest, func(a, b chunk) int {
-		if a.prompt != b.prompt {
-			if a.prompt {
-				return -1
-			}
-			return 1
+	sort.SliceStable(rest, func(i, j int) bool {
+		if rest[i].prompt != rest[j].prompt {
+			return rest[i].prompt
 		}
-		return cmp.Compare(uint64(a.hash), uint64(b.hash))
+		return uint64(rest[i].hash) < uint64(rest[j].hash)
 	})
 	return out[:MaxChunks]
 }

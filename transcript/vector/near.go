@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
@@ -172,8 +172,8 @@ func (s *Store) compare(ctx context.Context, q []float32, ids []int64) (out []Ne
 		n.Score = cosine(q, packed)
 		out = append(out, n)
 	}
-	slices.SortFunc(out, func(a, b Near) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Message, a.Message))
+	sort.Slice(out, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(out[j].Score, out[i].Score), cmp.Compare(out[j].Message, out[i].Message)) < 0
 	})
 	return out, rows.Err()
 }
