@@ -288,7 +288,7 @@ func TestAnAuthorizationServerIsNamedToWhoHasNoToken(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	args := []string{"--transport", "http", "--authorization-server", "https://login.example.com"}
 	var stderr bytes.Buffer
-	if code := run(t.Context(), append([]string{"serve", "--home", home, "--addr", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard, &stderr); code != 1 || !strings.Contains(stderr.String(), "http.subjects") {
+	if code := run(t.Context(), append([]string{"serve", "--home", home, "--addr", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard, &stderr); code != 2 || !strings.Contains(stderr.String(), "http.subjects") {
 		t.Errorf("without subjects: %d %s", code, stderr.String())
 	}
 	s := startSite(t, home, append(args, "--http-resource", "https://memory.example.com/mcp", "--http-subjects", "anna")...)
