@@ -214,6 +214,7 @@ func TestAnEditedExportIsRead(t *testing.T) {
 // Every entry that Markdown writes comes back.
 func FuzzExport(f *testing.F) {
 	f.Add("a\n\nb", "- c <!-- d -->")
+	f.Add("a line of blanks", "below\n      \nit")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		st := memstore.State{Target: memstore.Project}
 		for _, text := range []string{a, b} {

@@ -72,7 +72,7 @@ func (r *reader) own(name, text string) {
 	var entry []string
 	began, listed := 0, false
 	flush := func() {
-		whole := strings.TrimRight(strings.Join(entry, "\n"), "\n")
+		whole := strings.TrimRight(strings.Join(entry, "\n"), " \t\n")
 		entry = nil
 		it := Item{Target: target, Text: whole, From: fmt.Sprintf("%s:%d", name, began)}
 		if m := said.FindStringSubmatch(whole); m != nil && listed {
@@ -85,6 +85,9 @@ func (r *reader) own(name, text string) {
 		bullet, isBullet := strings.CutPrefix(line, "- ")
 		title, isTitle := strings.CutPrefix(line, "# ")
 		more, isMore := strings.CutPrefix(line, below)
+		if !isMore {
+			more = ""
+		}
 		to, ours := titles[strings.ToLower(strings.TrimSpace(title))]
 		switch {
 		case isBullet:
@@ -96,7 +99,7 @@ func (r *reader) own(name, text string) {
 		case strings.TrimSpace(line) == "" && (!listed || len(entry) == 0):
 			flush()
 		case strings.TrimSpace(line) == "": // an editor has taken its blanks off, or the list ends
-			entry = append(entry, "")
+			entry = append(entry, more)
 		case isMore && listed && len(entry) > 0:
 			entry = append(entry, more)
 		case listed || len(entry) == 0:
