@@ -360,6 +360,23 @@ func TestARowOfFailuresPausesTheProvider(t *testing.T) {
 	}
 }
 
+func TestWhatAProviderCannotDoIsNoFailure(t *testing.T) {
+	g := open(t, &notebook{fail: func(_ context.Context, op string) error {
+		if strings.HasPrefix(op, "recall") {
+			return fmt.Errorf("%w: no recall", provider.ErrUnsupported)
+		}
+		return nil
+	}})
+	for range 7 {
+		if _, err := g.Recall(t.Context(), session, "what do I drink?"); !errors.Is(err, provider.ErrUnsupported) {
+			t.Error(err)
+		}
+	}
+	if h := g.Health(t.Context()); h.State != provider.Working || h.Failures != 0 || g.Notice() != "" {
+		t.Errorf("%+v", h)
+	}
+}
+
 func TestACallerWhoGivesUpIsNoFailure(t *testing.T) {
 	g := open(t, &notebook{fail: hang})
 	ctx, cancel := context.WithCancel(t.Context())

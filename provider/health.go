@@ -108,6 +108,8 @@ func (g *Guard) outcome(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		g.record.ok(g.now())
+	case errors.Is(err, ErrUnsupported): // an answer like another
+		g.record.ok(g.now())
 	case errors.Is(err, ErrRejected):
 		return g.failed(err)
 	case errors.Is(ctx.Err(), context.Canceled):

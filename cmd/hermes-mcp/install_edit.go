@@ -139,6 +139,18 @@ func (a *app) addByProgram(ctx context.Context, c clients.Client, s *setup, file
 	return false
 }
 
+// stillInProject says that this folder's own file of the client has the server too,
+// when it was not meant.
+func (a *app) stillInProject(c clients.Client, s *setup, how install) {
+	if how.scope == "project" || c.Project == "" {
+		return
+	}
+	file := a.serverFile(c, "project")
+	if _, there, err := c.ServerIn(file); err == nil && there {
+		fmt.Fprintf(s.words, "  %s has it too: uninstall %s --scope project takes it out there\n", file, c.Name)
+	}
+}
+
 // refused says what to do about a file that could not be edited.
 func refused(c clients.Client, err error) error {
 	switch {
@@ -206,6 +218,7 @@ func (a *app) uninstall(chosen []clients.Client, how install) error {
 			}
 			s.tell(out, e.what, how.dryRun)
 		}
+		a.stillInProject(c, s, how)
 		return errors.Join(failed...)
 	})
 	fmt.Fprintf(how.words, "memory and archive stay in %s\n", a.home.Path)

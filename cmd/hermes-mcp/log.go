@@ -33,6 +33,9 @@ func (a *app) openLog(toStderr bool) {
 		writers = append(writers, redacting{file})
 	}
 	level, err := zerolog.ParseLevel(a.env("HERMES_MCP_LOG"))
+	if err != nil {
+		fmt.Fprintf(a.err, "hermes-mcp: HERMES_MCP_LOG is %q, which is no level: taken as info; it is one of debug, info, warn, error\n", a.env("HERMES_MCP_LOG"))
+	}
 	if err != nil || level == zerolog.NoLevel {
 		level = zerolog.InfoLevel
 	}

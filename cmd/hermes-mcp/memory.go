@@ -351,6 +351,10 @@ func (m *memoryRun) settle(ctx context.Context, do func(*memstore.Store, context
 			"success": true, "target": r.State.Target, "edit": r.EditID, "chars": r.State.Chars, "limit": r.State.Limit, "entry_count": len(r.State.Entries),
 		})
 	}
-	fmt.Fprintf(m.out, "done: %s now holds %d entries, %d of %d characters\n", r.State.Path, len(r.State.Entries), r.State.Chars, r.State.Limit)
+	holds := fmt.Sprintf("%d entries", len(r.State.Entries))
+	if len(r.State.Entries) == 1 {
+		holds = "1 entry"
+	}
+	fmt.Fprintf(m.out, "done: %s now holds %s, %d of %d characters\n", r.State.Path, holds, r.State.Chars, r.State.Limit)
 	return nil
 }

@@ -140,7 +140,7 @@ func (m *memoryRun) showImport(targets []incoming, there int, left []leftOut, do
 	case !done:
 		fmt.Fprintln(m.out, "nothing is changed yet; --yes does it")
 	default:
-		fmt.Fprintln(m.out, "done; memory undo takes the last of these edits back")
+		fmt.Fprintln(m.out, "done; memory undo takes this back, a target at a time")
 	}
 	return nil
 }
