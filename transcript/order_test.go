@@ -123,6 +123,10 @@ func TestAQueryThatNamesOnlyATimeListsTheSessionsOfThatTime(t *testing.T) {
 			spoke(UserRole, "week, year and yesterday are words too"))
 	}
 	tell(t, db, Session{ID: "t:timeless"}, spoke(UserRole, "yesterday"))
+	endless := Session{ID: "t:endless", StartedAt: day.AddDate(-2, 0, 0)} // nobody knows when it was last active
+	if err := db.Put(context.Background(), endless, []Message{{UID: "endless-0", Role: UserRole, Content: "yesterday"}}); err != nil {
+		t.Fatal(err)
+	}
 	tell(t, db, Session{ID: "t:end", LastActive: day.AddDate(0, 0, 3)}, spoke(UserRole, "yesterday"))
 	for _, c := range []struct {
 		q     Query

@@ -22,7 +22,9 @@ func named(words []word) []Span {
 	var out []Span
 	for i, w := range words {
 		if d, ok := numeric(w.text); ok {
-			out = append(out, d.span(words[i:i+1]))
+			if d.exists() {
+				out = append(out, d.span(words[i:i+1]))
+			}
 			continue
 		}
 		month := monthOf(w.text)
@@ -53,9 +55,22 @@ func named(words []word) []Span {
 		if ambiguous(w.text) && d.Day == 0 && d.Year == 0 && (i == 0 || !leads[strings.ToLower(words[i-1].text)]) {
 			continue // May we …, dec to hex
 		}
+		if !d.exists() {
+			continue
+		}
 		out = append(out, d.span(words[from:to]))
 	}
 	return out
+}
+
+// exists tells whether the calendar has such a day: no 30 February, and no 29th
+// but in a leap year. Of no year in particular, a day that some year has does.
+func (d calendar) exists() bool {
+	year := d.Year
+	if year == 0 {
+		year = 2024 // a leap year
+	}
+	return time.Date(year, d.Month, max(1, d.Day), 0, 0, 0, 0, time.UTC).Month() == d.Month
 }
 
 // ambiguous tells whether the name of a month is also another word, so that it
@@ -154,7 +169,7 @@ func easternDates(text string, now time.Time) []Span {
 		case "前年":
 			d.Year = now.Year() - 2
 		}
-		if d.Month < 1 || d.Month > 12 || d.Day > 31 || part(1) != "" && d.Year == 0 {
+		if d.Month < 1 || d.Month > 12 || !d.exists() || part(1) != "" && d.Year == 0 {
 			continue
 		}
 		out = append(out, Span{Words: part(0), at: [2]int{m[0], m[1]}, day: d})

@@ -66,6 +66,7 @@ func TestWordsThatAreAboutSomethingElseAreNoTimes(t *testing.T) {
 		`the song "last week" again`, "the article “yesterday” by her", "`yesterday` is a variable", "《昨天》这首歌",
 		"yesterday.txt", "last_week", "reports/yesterday", "--since=yesterday", "monday.com integration", "the monday board",
 		"2026-03-02.log", "logs/2026-03-02.log", "feature-2026-03", "#today", "$yesterday", "@today", "todays", "三个月亮",
+		"february 30 2026", "30 February", "2026-02-29", "2026/04/31", "June 31st", "2026年2月30日", "二月三十日", "on February 29 2025",
 	} {
 		if got := Find(text, now); len(got) != 0 {
 			t.Errorf("%q: %v", text, got)

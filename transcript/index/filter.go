@@ -44,9 +44,10 @@ func (f Filter) resolve(d *directory) *filter {
 
 // session tells whether messages of s may be found at all.
 func (f *filter) session(s *dirSession) bool {
+	first, last := cmp.Or(s.started, s.active), cmp.Or(s.active, s.started)
 	return (f.Sees == nil || f.Sees(s.source, s.user, s.chat)) && contains(f.Sources, s.source) && InProject(s.project, f.Project) &&
-		(f.Since == 0 || s.active == 0 || s.active >= f.Since) && (f.Until == 0 || cmp.Or(s.started, s.active) <= f.Until) &&
-		(!f.Dated || s.started != 0 || s.active != 0)
+		(f.Since == 0 || last == 0 || last >= f.Since) && (f.Until == 0 || first <= f.Until) &&
+		(!f.Dated || last != 0)
 }
 
 // message tells whether a message of s may be found.
