@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/provider/outbox"
-	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
 // Errors of a Guard.
@@ -106,7 +104,8 @@ func (g *Guard) start(ctx context.Context, s Session) error {
 	select {
 	case g.starting <- struct{}{}:
 	case <-ctx.Done():
-		return &said{g.p.Name() + " is still starting", fmt.Errorf("%w: %w", ErrNotTaken, ctx.Err())}
+		words := g.p.Name() + " is still starting"
+		return &said{words, words, fmt.Errorf("%w: %w", ErrNotTaken, ctx.Err())}
 	}
 	defer func() { <-g.starting }()
 	g.mu.Lock()
@@ -119,7 +118,8 @@ func (g *Guard) start(ctx context.Context, s Session) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := g.p.Start(ctx, s); err != nil {
-		return &said{g.p.Name() + " did not start: " + plainly(err, limit).Error(), ErrNotTaken}
+		why, lead := plainly(err, limit), g.p.Name()+" did not start: "
+		return &said{lead + why.words, lead + why.kind, ErrNotTaken}
 	}
 	g.mu.Lock()
 	g.started = true
@@ -154,32 +154,6 @@ func left(ctx context.Context, limit time.Duration) time.Duration {
 		}
 	}
 	return limit
-}
-
-// A said error is one of the provider's in words that may be shown: to a user,
-// and to a model.
-type said struct {
-	words string
-	err   error
-}
-
-func (s *said) Error() string { return s.words }
-func (s *said) Unwrap() error { return s.err }
-
-// plainly says in words that may be shown what went wrong in a call that had
-// limit.
-func plainly(err error, limit time.Duration) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &said{fmt.Sprintf("no answer within %s", limit), err}
-	}
-	words := head(strings.Join(strings.Fields(scanner.Redact(scanner.StripFences(err.Error()))), " "), maxError)
-	for _, class := range []error{ErrNotTaken, ErrRejected, ErrNotTaken} { // said by what becomes of it
-		words = strings.TrimPrefix(words, class.Error()+": ")
-	}
-	if found := scanner.Scan(words, scanner.Context); len(found) > 0 {
-		words = "its words were withheld, since they look like an attack on their reader (" + found[0].Rule + ")"
-	}
-	return &said{words, err}
 }
 
 // SystemBlock is the provider's fixed text for the prompt, "" when it has none

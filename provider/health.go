@@ -97,7 +97,8 @@ func (g *Guard) Notice() string {
 func (g *Guard) paused() error {
 	r, _ := g.record.read() // what cannot be read pauses nothing; Health tells it
 	if until := r.PausedUntil; g.now().Before(until) {
-		return fmt.Errorf("%s is %w, until %s: %s", g.p.Name(), ErrPaused, until.Format(time.TimeOnly), r.LastError)
+		last := &said{words: r.LastError, kind: "its last error stands in the status of the provider"}
+		return fmt.Errorf("%s is %w, until %s: %w", g.p.Name(), ErrPaused, until.Format(time.TimeOnly), last)
 	}
 	return nil
 }
@@ -244,3 +245,47 @@ func (r *record) fail(now time.Time, err error, limit int, pause time.Duration) 
 
 // hint notes that a hint failed: no call that anybody waits for.
 func (r *record) hint(now time.Time, err error) { r.fail(now, err, 0, 0) }
+
+// Resume ends a pause: the next call is made. A provider that fails at it is
+// paused anew.
+func (g *Guard) Resume() error {
+	if r, err := g.record.read(); err == nil && r.PausedUntil.IsZero() {
+		return nil
+	}
+	return g.record.change(func(h *reports) bool {
+		h.PausedUntil = time.Time{}
+		return true
+	})
+}
+
+// Renew forgets how the provider did, for it is another one now under the same
+// name. What waits for it stays.
+func (g *Guard) Renew() error {
+	if r, err := g.record.read(); err == nil && r == (reports{}) {
+		return nil
+	}
+	return g.record.change(func(h *reports) bool {
+		*h = reports{}
+		return true
+	})
+}
+
+// forgottenWords stand where the words of a provider were.
+const forgottenWords = "its words went when a session was forgotten"
+
+// ForgetWords takes the words of a provider's errors out of the folder that its
+// guard keeps, for they may quote what it was told. That it failed stays known.
+func ForgetWords(dir string) error {
+	r := record{dir: dir}
+	if was, err := r.load(); err == nil && was.LastError == "" && was.Incident == "" {
+		return nil
+	}
+	return r.change(func(h *reports) bool {
+		for _, words := range []*string{&h.LastError, &h.Incident} {
+			if *words != "" {
+				*words = forgottenWords
+			}
+		}
+		return true
+	})
+}

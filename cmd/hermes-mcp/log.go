@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/hermes-mcp/hermes-mcp/provider"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 )
 
@@ -53,6 +54,14 @@ func logFile(folder, name string) (*os.File, error) {
 		}
 	}
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+// loggable is what a line of the log holds of an error, nil of none.
+func loggable(err error) any {
+	if err == nil {
+		return nil
+	}
+	return provider.Loggable(err)
 }
 
 // redacting masks secrets in lines of the log.

@@ -127,7 +127,8 @@ func (p *providerRun) setup(set settings.Provider) error {
 	if len(set.Exec.Command) > 0 {
 		want.Exec.Command = set.Exec.Command
 	}
-	if _, err := external.Open(want, p.home, p.err); err != nil { // what would not be taken is not written
+	named, err := external.Open(want, p.home, p.err)
+	if err != nil { // what would not be taken is not written
 		return failure{codeUsage, err}
 	}
 	if err := p.makeHome(); err != nil {
@@ -136,6 +137,11 @@ func (p *providerRun) setup(set settings.Provider) error {
 	out, err := external.Setup(p.home.MCP("config.yaml"), set, !p.yes)
 	if err != nil {
 		return err
+	}
+	if p.yes && out.Changed && named.Guard != nil {
+		if err := named.Guard.Renew(); err != nil {
+			return err
+		}
 	}
 	if p.json {
 		return p.printJSON(map[string]any{"success": true, "done": p.yes, "changed": out.Changed, "path": out.Path, "provider": set.Name})

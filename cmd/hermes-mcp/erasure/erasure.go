@@ -148,6 +148,7 @@ func (e Erasure) dropDeliveries(ctx context.Context, sessions []string) error {
 	boxes, err := filepath.Glob(filepath.Join(e.Folder, "queue", "provider", "*"))
 	failed := err
 	for _, dir := range boxes {
+		failed = errors.Join(failed, provider.ForgetWords(dir))
 		for _, at := range []string{dir, filepath.Join(dir, "events")} {
 			box, err := outbox.Open(at)
 			if err == nil {

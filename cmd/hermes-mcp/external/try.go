@@ -22,6 +22,9 @@ type Step struct {
 func (m Memory) Test(ctx context.Context, query string) (steps []Step, ok bool) {
 	s := m.Session("hermes-mcp:test", "", "", true)
 	ok = true
+	if err := m.Guard.Resume(); err != nil { // a person who asks does not wait for the end of a pause
+		return []Step{{What: "end the pause", Error: err.Error()}}, false
+	}
 	step := func(what string, ask func() (string, error)) {
 		began := time.Now()
 		found, err := ask()
