@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
@@ -67,6 +68,12 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
+	// As it is open, it is held by no restore, so every stage is one that was stopped.
+	if stage, _ := filepath.Match(Stages, filepath.Base(path)); !stage {
+		if err := sweep(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(fmt.Errorf("remove what a stopped restore left: %w", err), db.sqlite.Close())
+		}
+	}
 	db.read = db.sqlite.Read
 	db.writer = writer.New(db.sqlite)
 	db.often = engine.Prepare(db.read)
@@ -78,7 +85,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 // archiveSchema says what an archive is.
 func archiveSchema() (engine.Schema, error) {
 	steps, err := fs.Sub(migrations, "migration")
-	return engine.Schema{Steps: steps, ApplicationID: applicationID}, err
+	return engine.Schema{Steps: steps, ApplicationID: applicationID, Sound: bodies}, err
 }
 
 // Close closes the archive.

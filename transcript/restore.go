@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,12 +33,13 @@ const (
 )
 
 // Backup writes the archive as it is now into a new file, while others read and
-// write, and checks it. The file is there whole or not at all.
+// write, and checks it to the last message. The file is there whole or not at
+// all. Errors: fs.ErrExist, ErrDamaged.
 func (db *DB) Backup(ctx context.Context, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	if err := db.sqlite.Copy(ctx, to, to+PartSuffix); err != nil {
+	if err := db.sqlite.Copy(ctx, to, PartSuffix); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	return nil
@@ -57,13 +59,12 @@ type Restored struct {
 // was checked, and keeps what was there in the folder aside. What was forgotten
 // since the backup was made is forgotten in it too, unless revive. Until it
 // returns, and whenever it is stopped, the archive is the old one or the new one.
+// From the copy to the end nobody else can open it: a write waits, or fails.
 // Errors: ErrInUse, ErrForeign, ErrDamaged and ErrNewer of the backup.
 func Restore(ctx context.Context, path, from, aside string, revive bool) (Restored, error) {
 	r := restore{path: path, from: from, aside: aside, revive: revive,
 		stage: filepath.Join(filepath.Dir(path), stagePrefix+strconv.Itoa(os.Getpid())+stageSuffix)}
-	err := r.run(ctx)
-	err = errors.Join(err, r.sweep())
-	if err != nil {
+	if err := r.run(ctx); err != nil {
 		return r.done, fmt.Errorf("restore: %w", err)
 	}
 	return r.done, nil
@@ -90,70 +91,109 @@ func (r *restore) run(ctx context.Context) error {
 	if r.done.Schema, err = schema.Inspect(ctx, r.from); err != nil {
 		return err
 	}
-	if err := r.keepPresent(ctx); err != nil {
-		return err
-	}
-	if err := r.prepare(ctx); err != nil {
-		return err
-	}
-	if r.done.Damaged != nil {
-		if r.done.Aside, err = engine.Aside(r.path, r.aside); err != nil {
-			return err
-		}
-		return os.Rename(r.stage, r.path)
-	}
-	return engine.Replace(ctx, r.path, r.stage)
-}
-
-// keepPresent copies the archive that is there, and notes what must outlive it.
-func (r *restore) keepPresent(ctx context.Context) error {
 	if _, err := os.Stat(r.path); errors.Is(err, fs.ErrNotExist) {
 		db, err := Open(ctx, r.path)
 		if err != nil {
 			return err
 		}
-		return db.Close()
+		if err := db.Close(); err != nil {
+			return err
+		}
 	}
-	if err := engine.Alone(ctx, r.path); errors.Is(err, ErrInUse) {
+	// From here on nobody else is let in, so that nothing is archived, or
+	// forgotten, between the copy of what is there and its end.
+	sole, err := engine.Seize(ctx, r.path)
+	if errors.Is(err, ErrDamaged) {
+		r.done.Damaged = err
+		return r.takeDamaged(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	db, err := Open(ctx, r.path)
+	if err := r.replace(ctx, sole); err != nil || r.done.Damaged == nil {
+		return errors.Join(err, sweep(filepath.Dir(r.path)), sole.Close())
+	}
+	if err := sole.Close(); err != nil {
+		return err
+	}
+	return r.takeDamaged(ctx)
+}
+
+// replace does all of it while the archive is held, unless it is damaged.
+func (r *restore) replace(ctx context.Context, sole *engine.Sole) error {
+	if err := sweep(filepath.Dir(r.path)); err != nil {
+		return err
+	}
+	err := sole.Check(ctx)
 	if err == nil {
-		err = db.Check(ctx)
-		if err != nil {
-			err = errors.Join(err, db.Close())
-		}
+		err = r.keepPresent(ctx, sole)
 	}
 	if errors.Is(err, ErrDamaged) {
 		r.done.Damaged = err
 		return nil
 	}
 	if err != nil {
+		return fmt.Errorf("keep the present archive: %w", err)
+	}
+	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	return errors.Join(r.note(ctx, db), db.Close())
+	return sole.Replace(ctx, r.stage)
 }
 
-func (r *restore) note(ctx context.Context, db *DB) (err error) {
-	if r.forgotten, err = db.Forgotten(ctx); err != nil {
-		return err
+// takeDamaged moves an archive that cannot be read aside.
+func (r *restore) takeDamaged(ctx context.Context) (err error) {
+	if err := r.prepare(ctx); err != nil {
+		return errors.Join(err, sweep(filepath.Dir(r.path)))
 	}
-	if r.exports, err = db.Exports(ctx); err != nil {
-		return err
+	if r.done.Aside, err = engine.Aside(r.path, r.aside); err != nil {
+		return errors.Join(err, sweep(filepath.Dir(r.path)))
 	}
-	if r.receipts, err = db.Receipts(ctx); err != nil {
-		return err
-	}
-	var sessions int
-	if err := db.read.QueryRowContext(ctx, "SELECT count(*) FROM session").Scan(&sessions); err != nil || sessions == 0 {
+	return os.Rename(r.stage, r.path)
+}
+
+// keepPresent copies the archive that is held, and notes what must outlive it.
+func (r *restore) keepPresent(ctx context.Context, sole *engine.Sole) (err error) {
+	if err := os.MkdirAll(r.aside, 0o700); err != nil {
 		return err
 	}
 	to := filepath.Join(r.aside, "before-restore-"+time.Now().Format("20060102-150405.000")+".db")
-	if err := db.Backup(ctx, to); err != nil {
-		return fmt.Errorf("keep the present archive: %w", err)
+	if err := sole.Copy(ctx, to, PartSuffix); err != nil {
+		return err
+	}
+	db, err := Open(ctx, to)
+	if err != nil {
+		return err
+	}
+	sessions, err := r.note(ctx, db)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
 	}
 	r.done.Aside = to
-	return nil
+	// An older one was brought up to date to be read, and copied for that.
+	old, err := filepath.Glob(to + ".schema-*")
+	if sessions == 0 {
+		r.done.Aside = ""
+		old = append(old, to)
+	}
+	for _, path := range old {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// note returns how many sessions there are.
+func (r *restore) note(ctx context.Context, db *DB) (sessions int, err error) {
+	if r.forgotten, err = db.Forgotten(ctx); err != nil {
+		return 0, err
+	}
+	if r.exports, err = db.Exports(ctx); err != nil {
+		return 0, err
+	}
+	if r.receipts, err = db.Receipts(ctx); err != nil {
+		return 0, err
+	}
+	return sessions, db.read.QueryRowContext(ctx, "SELECT count(*) FROM session").Scan(&sessions)
 }
 
 // prepare makes of the backup what will be the archive, beside it.
@@ -227,13 +267,40 @@ func (r *restore) carry(ctx context.Context, db *DB, again Chosen) error {
 	})
 }
 
-// sweep removes what is left of this run and of killed ones.
-func (r *restore) sweep() error {
-	paths, err := filepath.Glob(filepath.Join(filepath.Dir(r.path), Stages))
-	for _, p := range paths {
-		if e := os.Remove(p); e != nil && !errors.Is(e, fs.ErrNotExist) {
+// sweep removes the stages in folder. It must not be called while the restore
+// that made one may live: a restore holds its archive, so whoever has that open,
+// or holds it, may.
+func sweep(folder string) error {
+	files, err := os.ReadDir(folder)
+	for _, f := range files {
+		if stage, bad := filepath.Match(Stages, f.Name()); !stage {
+			err = errors.Join(err, bad)
+			continue
+		}
+		if e := os.Remove(filepath.Join(folder, f.Name())); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
 	return err
+}
+
+// bodies reads every message and returns what is wrong with the first that
+// cannot be read.
+func bodies(ctx context.Context, db *sql.DB) (err error) {
+	rows, err := db.QueryContext(ctx, "SELECT id, body FROM message")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id int64
+		var packed []byte
+		if err := rows.Scan(&id, &packed); err != nil {
+			return err
+		}
+		if err := record.DecodeBody(packed, new(record.Message)); err != nil {
+			return fmt.Errorf("message %d cannot be read: %w", id, err)
+		}
+	}
+	return rows.Err()
 }

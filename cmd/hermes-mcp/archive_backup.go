@@ -19,8 +19,9 @@ func (a *app) backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backup [FILE]", Short: "Copy the archive as it is now, and check the copy", Args: cobra.MaximumNArgs(1),
 		Long: `Copies the archive as it is at this moment, also while servers read and write,
-and reads the copy from end to end. Without FILE it goes into mcp/backups, where
-archive forget cleans it too; a backup elsewhere is yours to look after.`,
+and reads the copy from end to end. Without FILE it goes into mcp/backups.
+archive forget cleans every backup below mcp too; one elsewhere is yours to look
+after.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error {
 				path := ""
@@ -39,27 +40,34 @@ func (a *app) backup(ctx context.Context, path string, asJSON bool) error {
 	if !a.archive.exists() {
 		return errors.New("there is no archive yet; hermes-mcp ingest makes one")
 	}
-	name := "archive-" + time.Now().Format("20060102-150405") + ".db"
-	info, err := os.Stat(path)
-	switch {
-	case path == "":
-		path = filepath.Join(erasure.Backups(a.home.MCP()), name)
-	case err == nil && info.IsDir():
-		path = filepath.Join(path, name)
-	case err == nil:
-		return fmt.Errorf("%s is there already, and is left as it is: name another file", path)
-	}
-	if path, err = filepath.Abs(path); err != nil {
+	folder, path, err := a.backupPlace(path)
+	if err != nil {
 		return err
 	}
 	db, err := a.archive.open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := db.Backup(ctx, path); err != nil {
+	name := "archive-" + time.Now().Format("20060102-150405")
+	for n := 1; ; n++ {
+		if folder != "" {
+			path = filepath.Join(folder, name+".db")
+			if n > 1 { // another backup was made in the same second
+				path = filepath.Join(folder, fmt.Sprintf("%s-%d.db", name, n))
+			}
+		}
+		if err = db.Backup(ctx, path); !errors.Is(err, os.ErrExist) || folder == "" || n == mostBackups {
+			break
+		}
+	}
+	if errors.Is(err, os.ErrExist) {
+		return thereAlready(path)
+	}
+	if err != nil {
 		return err
 	}
-	if info, err = os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return err
 	}
 	if asJSON {
@@ -67,6 +75,31 @@ func (a *app) backup(ctx context.Context, path string, asJSON bool) error {
 	}
 	fmt.Fprintf(a.out, "%s: %s, read from end to end and sound\n", path, size(info.Size()))
 	return nil
+}
+
+// mostBackups bounds how many backups without a name are made in one second.
+const mostBackups = 20
+
+func thereAlready(path string) error {
+	return fmt.Errorf("%s is there already, and is left as it is: name another file", path)
+}
+
+// backupPlace returns the folder that a backup goes into under a name of ours, or
+// the file that the user named.
+func (a *app) backupPlace(path string) (folder, file string, err error) {
+	if path == "" {
+		return erasure.Backups(a.home.MCP()), "", nil
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", "", err
+	}
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return path, "", nil
+	case err == nil:
+		return "", "", thereAlready(path)
+	}
+	return "", path, nil
 }
 
 func (a *app) restoreCommand() *cobra.Command {

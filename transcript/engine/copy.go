@@ -5,11 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
-
-	"modernc.org/sqlite"
 )
 
 var (
@@ -21,22 +20,51 @@ var (
 
 // Copy writes the database as it is now into a new file, for its owner alone,
 // while others read and write. It is there whole, checked and on the disk, or
-// not at all; part names the file while it is being written.
+// not at all; while it is being written it has the name of to with part and what
+// tells it from every other behind it. Errors: fs.ErrExist, ErrDamaged.
 func (db *DB) Copy(ctx context.Context, to, part string) error {
-	err := db.Explain(CopyFile(ctx, db.Path, part))
+	tmp, err := newPart(to, part)
+	if err != nil {
+		return err
+	}
+	err = explain(db.Path, CopyFile(ctx, db.Path, tmp))
 	if err == nil {
-		_, err = db.schema.Inspect(ctx, part)
+		_, err = db.schema.Inspect(ctx, tmp)
 	}
 	if err == nil {
-		err = syncFile(part)
+		err = publish(tmp, to)
 	}
-	if err == nil {
-		err = os.Link(part, to) // unlike a rename, it does not replace
-		if err != nil && !errors.Is(err, os.ErrExist) {
-			return os.Rename(part, to) // a file system without links
-		}
+	return errors.Join(err, ignoreMissing(os.Remove(tmp)))
+}
+
+// newPart makes the empty file of a copy that is to become to: nobody else's.
+func newPart(to, part string) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+part+"-*")
+	if err != nil {
+		return "", err
 	}
-	return errors.Join(err, ignoreMissing(os.Remove(part)))
+	return f.Name(), f.Close()
+}
+
+// publish gives the whole file tmp its name, which nothing may have yet. Errors:
+// fs.ErrExist.
+func publish(tmp, to string) error {
+	if err := syncFile(tmp); err != nil {
+		return err
+	}
+	err := os.Link(tmp, to) // unlike a rename, it does not replace
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// A file system without links: the name is taken first.
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(f.Close(), os.Rename(tmp, to)); err != nil {
+		err = errors.Join(err, os.Remove(to))
+	}
+	return err
 }
 
 // CopyFile writes what the database from holds into the file to, for its owner
@@ -46,17 +74,27 @@ func CopyFile(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := ignoreMissing(os.Remove(to)); err != nil {
-		return errors.Join(err, own.Close())
-	}
 	err = retry(ctx, func() error {
+		if err := empty(to); err != nil {
+			return err
+		}
 		_, err := own.ExecContext(ctx, "VACUUM INTO ?", to)
 		return err
 	})
-	if err = errors.Join(err, own.Close()); err != nil {
+	return errors.Join(err, own.Close())
+}
+
+// empty makes path an empty file that only its owner may read, before anything
+// stands in it.
+func empty(path string) error {
+	if err := ignoreMissing(os.Remove(path)); err != nil {
 		return err
 	}
-	return os.Chmod(to, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func syncFile(path string) error {
@@ -103,7 +141,72 @@ func (s Schema) Inspect(ctx context.Context, path string) (number int, err error
 	if err != nil {
 		return number, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
 	}
+	if err := s.compare(ctx, db, number); err != nil {
+		return number, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	if s.Sound != nil {
+		if err := s.Sound(ctx, db); err != nil {
+			return number, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+		}
+	}
 	return number, nil
+}
+
+// compare tells what of the schema with that number is missing in db, or stands
+// there and runs code of its own.
+func (s Schema) compare(ctx context.Context, db *sql.DB, number int) (err error) {
+	fresh, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, fresh.Close()) }()
+	fresh.SetMaxOpenConns(1) // each connection has a memory of its own
+	steps, err := s.steps()
+	if err != nil {
+		return err
+	}
+	for _, step := range steps[:number] {
+		if _, err := fresh.ExecContext(ctx, step.sql); err != nil {
+			return err
+		}
+	}
+	want, err := objects(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	have, err := objects(ctx, db)
+	if err != nil {
+		return err
+	}
+	for name, kind := range want {
+		if have[name] != kind {
+			return fmt.Errorf("the %s %s is missing", kind, name)
+		}
+	}
+	for name, kind := range have {
+		if want[name] == "" && (kind == "trigger" || kind == "view") {
+			return fmt.Errorf("the %s %s is none of an archive's", kind, name)
+		}
+	}
+	return nil
+}
+
+// objects lists what a database consists of: kinds by name.
+func objects(ctx context.Context, db *sql.DB) (all map[string]string, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT name, type FROM sqlite_schema")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	all = make(map[string]string)
+	for rows.Next() {
+		var name, kind string
+		if err := rows.Scan(&name, &kind); err != nil {
+			return nil, err
+		}
+		all[name] = kind
+	}
+	return all, rows.Err()
 }
 
 // looksLike judges a file by its first bytes.
@@ -128,61 +231,6 @@ func looksLike(path string) error {
 		return fmt.Errorf("%w: %s is no database", ErrForeign, path)
 	}
 	return nil
-}
-
-// Replace puts the content of the database from, which nobody has open, in the
-// place of that at path, in one transaction. Errors: ErrInUse; then nothing was
-// changed.
-func Replace(ctx context.Context, path, from string) error {
-	if err := Alone(ctx, path); err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", dsn(from))
-	if err != nil {
-		return err
-	}
-	err = withConn(ctx, db, func(own any) error {
-		c, ok := own.(interface {
-			NewBackup(string) (*sqlite.Backup, error)
-		})
-		if !ok {
-			return errors.New("the driver copies no databases")
-		}
-		b, err := c.NewBackup(dsn(path, "_pragma=busy_timeout(2000)", "_pragma=synchronous(FULL)"))
-		if err != nil {
-			return err
-		}
-		_, err = b.Step(-1)
-		return errors.Join(err, b.Finish())
-	})
-	if isBusy(err) {
-		err = fmt.Errorf("%w: %w", ErrInUse, err)
-	}
-	return errors.Join(err, db.Close())
-}
-
-func withConn(ctx context.Context, db *sql.DB, fn func(own any) error) error {
-	c, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Raw(fn), c.Close())
-}
-
-// Alone copies the log of the database at path back and removes it, which only
-// works while nobody else has it open. Errors: ErrInUse.
-func Alone(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", dsn(path, "_pragma=busy_timeout(1000)"))
-	if err != nil {
-		return err
-	}
-	db.SetMaxOpenConns(1)
-	var mode string
-	err = db.QueryRowContext(ctx, "PRAGMA journal_mode=DELETE").Scan(&mode)
-	if isBusy(err) || err == nil && mode != "delete" {
-		err = ErrInUse
-	}
-	return errors.Join(err, db.Close())
 }
 
 // Aside moves a database that cannot be read out of the way, with its log, and

@@ -54,6 +54,9 @@ var (
 type Schema struct {
 	Steps         fs.FS // NNNN_name.sql, numbered from 1 without gaps
 	ApplicationID int32 // in the file's header; a file with another is refused
+	// Sound reads what is stored for Inspect and returns what is wrong with it; nil
+	// leaves that to SQLite.
+	Sound func(ctx context.Context, db *sql.DB) error
 }
 
 // A DB is an open database. Safe for concurrent use by goroutines and processes.
@@ -143,13 +146,17 @@ func (db *DB) Close() error {
 
 // Check reads the whole archive and returns ErrDamaged when something is wrong
 // with it. It takes seconds a gigabyte.
-func (db *DB) Check(ctx context.Context) error {
+func (db *DB) Check(ctx context.Context) error { return check(ctx, db.Read, db.Path) }
+
+func check(ctx context.Context, in interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, path string) error {
 	var verdict string
-	err := db.Read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict)
+	err := in.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict)
 	if err == nil && verdict != "ok" {
-		err = fmt.Errorf("%w: %s; move %s aside and ingest again, or restore a backup", ErrDamaged, verdict, db.Path)
+		err = fmt.Errorf("%w: %s; move %s aside and ingest again, or restore a backup", ErrDamaged, verdict, path)
 	}
-	return db.Explain(err)
+	return explain(path, err)
 }
 
 // atLeast compares dotted versions.

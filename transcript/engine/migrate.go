@@ -92,11 +92,11 @@ func (db *DB) copyBefore(ctx context.Context, have int) error {
 		return nil
 	}
 	part := fmt.Sprintf("%s.%d", to, os.Getpid())
+	if err := empty(part); err != nil {
+		return err
+	}
 	if _, err := db.write.ExecContext(ctx, "VACUUM INTO ?", part); err != nil {
 		return errors.Join(err, ignoreMissing(os.Remove(part)))
-	}
-	if err := os.Chmod(part, 0o600); err != nil {
-		return err
 	}
 	return os.Rename(part, to)
 }

@@ -146,16 +146,18 @@ func isBusy(err error) bool {
 }
 
 // Explain puts words to a damaged file.
-func (db *DB) Explain(err error) error {
+func (db *DB) Explain(err error) error { return explain(db.Path, err) }
+
+func explain(path string, err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: stop every hermes-mcp, move %s aside and ingest again, or restore a backup: %w", ErrDamaged, db.Path, err)
+		return fmt.Errorf("%w: stop every hermes-mcp, move %s aside and ingest again, or restore a backup: %w", ErrDamaged, path, err)
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk that holds %s is full: %w", db.Path, err)
+		return fmt.Errorf("the disk that holds %s is full: %w", path, err)
 	}
 	return err
 }
