@@ -44,6 +44,9 @@ type Parts struct {
 	// Instructions returns what the client of that name is told. It is asked
 	// once for every initialize and server/discover. May be nil.
 	Instructions func(ctx context.Context, client string) string
+	// Admit refuses to have a resource read or a prompt made; the client is told
+	// why. Tools refuse in their own words. May be nil.
+	Admit func(ctx context.Context) error
 	// Complete proposes values for an argument of a prompt, by its name, or of a
 	// template, by its address. May be nil.
 	Complete func(ctx context.Context, of, argument, value string) ([]string, error)
@@ -155,15 +158,27 @@ func (p Parts) guardTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 
 func (p Parts) guardResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) (res []mcp.ResourceContents, err error) {
+		ctx = withMeta(ctx, req.Params.Meta)
+		if p.Admit != nil {
+			if err := p.Admit(ctx); err != nil {
+				return nil, err
+			}
+		}
 		defer func() { err = p.settle(ctx, "resource "+req.Params.URI, err, recover()) }()
-		return next(withMeta(ctx, req.Params.Meta), req)
+		return next(ctx, req)
 	}
 }
 
 func (p Parts) guardPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
 	return func(ctx context.Context, req mcp.GetPromptRequest) (res *mcp.GetPromptResult, err error) {
+		ctx = withMeta(ctx, req.Params.Meta)
+		if p.Admit != nil {
+			if err := p.Admit(ctx); err != nil {
+				return nil, err
+			}
+		}
 		defer func() { err = p.settle(ctx, "prompt "+req.Params.Name, err, recover()) }()
-		return next(withMeta(ctx, req.Params.Meta), req)
+		return next(ctx, req)
 	}
 }
 

@@ -82,6 +82,11 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	if a.home, err = machine.Find(a.homeFlag, a.profileFlag); err != nil {
 		return failure{codeUsage, err}
 	}
+	for _, name := range []string{"user", "session-key"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usage("--%s is empty, which would show what is everyone's: name one, or leave it out", name)
+		}
+	}
 	if a.user == "" {
 		a.user = a.env("HERMES_MCP_USER")
 	}

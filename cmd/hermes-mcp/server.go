@@ -177,10 +177,11 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 	offered := append([]server.ServerTool{tools.Memory(store, memory), sessions.Search(archive, search)}, a.recorder(how, archive)...)
 	return serve.New(serve.Parts{
 		Name: "hermes-mcp", Version: version(),
-		Tools:     a.withExternal(ctx, how, dir, offered),
+		Tools:     a.admitting(a.withExternal(ctx, how, dir, offered)),
 		Resources: append(resources.Memory(store, frozen.snapshot), resources.Status(func(ctx context.Context) (any, error) { return a.status(ctx, how.user, how.who(ctx)) })),
 		Templates: []server.ServerResourceTemplate{resources.Sessions(archive, a.config.RedactOutput)},
 		Prompts:   resources.Prompts(store, frozen.snapshot, archive),
+		Admit:     a.admit,
 		Complete:  a.proposals(archive),
 		Instructions: func(ctx context.Context, client string) string {
 			snap, err := frozen.snapshot(ctx)
