@@ -107,7 +107,7 @@ func (r *recorder) keep(ctx context.Context, s transcript.Session, text, outcome
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	db, err := r.archive(write)
-	added := 0
+	added := false
 	if err == nil {
 		added, err = db.Record(write, s, text, outcome)
 	}
@@ -119,9 +119,9 @@ func (r *recorder) keep(ctx context.Context, s transcript.Session, text, outcome
 	case err != nil:
 		return wire.Fail(wire.Failure{Code: wire.IO, Error: "the archive could not be written: " + err.Error() + ". Nothing was recorded; go on and tell the user."})
 	}
-	out := recorded{Success: true, Done: true, SessionID: s.ID, Already: added == 0, Note: "This is complete. Do not repeat it."}
+	out := recorded{Success: true, Done: true, SessionID: s.ID, Already: !added, Note: "This is complete. Do not repeat it."}
 	if out.Already {
-		out.Note = "This turn was recorded before; nothing was changed. Do not repeat it."
+		out.Note = "This turn was just recorded; nothing was changed. Do not repeat it."
 	}
 	return wire.Succeed(out)
 }

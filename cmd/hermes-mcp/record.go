@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"regexp"
@@ -15,22 +17,42 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
-// unsafeID is what an id of a recorded session does not hold.
-var unsafeID = regexp.MustCompile(`[^A-Za-z0-9:._@+/-]+`)
+var (
+	// unsafeID is what an id of a recorded session does not hold.
+	unsafeID = regexp.MustCompile(`[^A-Za-z0-9:._@+/-]+`)
+	// hashedID is the end of an id that stands for more than it says.
+	hashedID = regexp.MustCompile(`@[0-9a-f]{12}$`)
+)
+
+// longestID is how long an id of a recorded session may be, without its source.
+const longestID = 200
 
 // recorded says which session session_record adds to: that of the caller's chat
 // or session where it is known, else one for the life of this process.
 func (a *app) recorded(how serving) func(ctx context.Context) transcript.Session {
 	own := fmt.Sprintf("%s-%d", time.Now().UTC().Format("20060102T150405"), os.Getpid())
 	return func(ctx context.Context) transcript.Session {
-		id := unsafeID.ReplaceAllString(strings.TrimPrefix(how.who(ctx).ID, transcript.Recorded+":"), "-")
-		if id = strings.TrimLeft(id, ":._@+/-"); id == "" {
+		id := strings.TrimPrefix(how.who(ctx).ID, transcript.Recorded+":")
+		if id == "" {
 			id = own
 		}
 		name, release := serve.ClientName(ctx)
 		chat, _ := a.chatOf(ctx)
-		return transcript.Session{ID: transcript.Recorded + ":" + id[:min(len(id), 200)], User: how.user, Chat: chat, Surface: name, Version: release}
+		return transcript.Session{ID: transcript.Recorded + ":" + recordedID(how.user, id), User: how.user, Chat: chat, Surface: name, Version: release}
 	}
+}
+
+// recordedID is the id of the session that is recorded for a user and the key of
+// a chat or session, never that of another pair: a hash of both follows where the
+// key alone does not say everything.
+func recordedID(user, key string) string {
+	id := strings.TrimLeft(unsafeID.ReplaceAllString(key, "-"), ":._@+/-")
+	if user == "" && id == key && len(id) <= longestID && !hashedID.MatchString(id) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(user + "\x00" + key)) // a name of a user holds no NUL
+	hash := hex.EncodeToString(sum[:6])
+	return or(id[:min(len(id), longestID-1-len(hash))], "chat") + "@" + hash
 }
 
 // recorder is session_record where it is asked for.

@@ -209,18 +209,7 @@ func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone b
 // again and again without doubling. Messages without a UID are told apart by
 // what they say and how often, counted within msgs, so a session that grows by
 // further Puts needs UIDs. It is durable when it returns. Errors: ErrForgotten.
-func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Message) error {
-	_, err := w.put(ctx, s, msgs, false)
-	return err
-}
-
-// Add is Put for messages of which those that are known stay as they are. It
-// tells how many were new.
-func (w *Writer) Add(ctx context.Context, s record.Session, msgs []record.Message) (added int, err error) {
-	return w.put(ctx, s, msgs, true)
-}
-
-func (w *Writer) put(ctx context.Context, s record.Session, msgs []record.Message, onlyNew bool) (added int, err error) {
+func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Message) (err error) {
 	var batches []*batch
 	id := s.ID
 	in := newIntake(s.Source(), s.SourcePath, w.mask, func(b *batch) error {
@@ -239,28 +228,24 @@ func (w *Writer) put(ctx context.Context, s record.Session, msgs []record.Messag
 		err = in.flush()
 	}
 	for i := 0; err == nil && i < len(batches); i++ {
-		n := 0
 		err = w.sqlite.Update(ctx, true, func(t *engine.Tx) error {
 			s, err := newStore(t)
 			if err == nil && s.graves[id] {
 				err = ErrForgotten
 			}
 			if err == nil {
-				s.onlyNew = onlyNew
 				err = s.write(batches[i], newReading(false))
 			}
 			if err == nil {
-				n = s.newMessages
 				err = s.finish()
 			}
 			return err
 		})
-		added += n
 	}
 	if err != nil {
-		return 0, fmt.Errorf("put session %s: %w", s.ID, err)
+		return fmt.Errorf("put session %s: %w", s.ID, err)
 	}
-	return added, nil
+	return nil
 }
 
 // lose marks known files that are not on disk any more.
