@@ -113,8 +113,10 @@ func (a *app) importCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "import FILE", Short: "Take the sessions of an export into the archive", Args: cobra.ExactArgs(1),
 		Long: `Takes in what archive export wrote, here or on another machine. What is archived
-already is not doubled, and gains nothing from an export with masked secrets. A
-line that cannot be read is named and costs no other: the exit code is then 3.`,
+already is not doubled, keeps its words and title, and gains nothing from an
+export with masked secrets. A session that is archived as another user's or chat's
+is left as it is. That and a line that cannot be read are named and cost nothing
+else: the exit code is then 3.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error { return a.importFile(ctx, args[0], revive, asJSON) })
 		},
@@ -131,6 +133,7 @@ type importReport struct {
 	Lines     int              `json:"lines"`
 	Forgotten int              `json:"forgotten"`
 	Bad       int              `json:"bad"`
+	Refused   int              `json:"refused"`
 	Problems  []transcriptLine `json:"problems"`
 }
 
@@ -161,7 +164,7 @@ func (a *app) importFile(ctx context.Context, path string, revive, asJSON bool) 
 	if err != nil {
 		return fmt.Errorf("%w; nothing was taken in", err)
 	}
-	r := importReport{done.Sessions, done.Messages, done.Read, done.Forgotten, done.Bad, []transcriptLine{}}
+	r := importReport{done.Sessions, done.Messages, done.Read, done.Forgotten, done.Bad, done.Refused, []transcriptLine{}}
 	for _, p := range done.Problems {
 		r.Problems = append(r.Problems, transcriptLine(p))
 	}
@@ -178,7 +181,10 @@ func (a *app) importFile(ctx context.Context, path string, revive, asJSON bool) 
 			fmt.Fprintf(a.out, "%d lines left out: they are of sessions that were forgotten; --revive takes them\n", r.Forgotten)
 		}
 	}
-	if r.Bad > 0 {
+	switch {
+	case r.Refused > 0:
+		return failure{codePartly, fmt.Errorf("%d sessions are another's here and %d lines could not be read; the others are archived", r.Refused, r.Bad)}
+	case r.Bad > 0:
 		return failure{codePartly, fmt.Errorf("%d lines could not be read; the others are archived", r.Bad)}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/bundle"
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
 // An Imported says what an import brought.
@@ -16,11 +17,14 @@ type Imported struct {
 	Read               int // lines of sessions and messages
 	Forgotten          int // lines left out, since they were forgotten
 	Bad                int // lines that could not be read
+	Refused            int // sessions left out, since the archive has them as another user's or chat's; Problems name them
 	Problems           []bundle.Problem
 }
 
 // Import takes a bundle in, all that can be read of it in one transaction. What
-// the archive knows already gains from it only where the bundle is not redacted.
+// the archive knows already gains from it only where the bundle is not redacted,
+// and never changes hands, its title, or its words: of two texts that differ, what
+// is there stays unless the other holds all of it and is not its unmasked form.
 // open is called once for each try. revive also takes what was forgotten.
 // Errors: bundle.ErrFormat.
 func (w *Writer) Import(ctx context.Context, open func() (io.ReadCloser, error), revive bool) (Imported, error) {
@@ -35,12 +39,12 @@ func (w *Writer) Import(ctx context.Context, open func() (io.ReadCloser, error),
 		if err != nil {
 			return err
 		}
-		i := importing{w: w, t: t, r: r, revive: revive, reading: newReading(false)}
+		i := importing{w: w, t: t, r: r, revive: revive, reading: newReading(false), told: map[string]owner{}, refused: map[string]bool{}}
 		if err := i.run(ctx); err != nil {
 			return err
 		}
 		done = i.done
-		done.Bad, done.Problems = r.Bad, r.Problems
+		done.Bad, done.Problems = r.Bad, append(i.done.Problems, r.Problems...)
 		return nil
 	})
 	if err != nil {
@@ -56,7 +60,47 @@ type importing struct {
 	r       *bundle.Reader
 	revive  bool
 	reading *reading
+	told    map[string]owner // by session, as the bundle has it
+	refused map[string]bool
 	done    Imported
+}
+
+// An owner is whose a session is.
+type owner struct{ user, chat string }
+
+// refuses tells whether what the bundle has of a session must not come in, for
+// the session is there as another's. s is nil at a message.
+func (i *importing) refuses(line int, id string, s *record.Session) (bool, error) {
+	if i.refused[id] {
+		return true, nil
+	}
+	here, known := i.told[id]
+	if known && s == nil {
+		return false, nil
+	}
+	var its owner
+	if s != nil {
+		its = owner{s.User, s.Chat}
+	}
+	if !known {
+		err := i.t.Row("SELECT user, chat FROM session WHERE name = ?", []any{id}, &here.user, &here.chat)
+		if noRows(err) {
+			here, err = its, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if here != its {
+		i.refused[id] = true
+		i.done.Refused++
+		if len(i.done.Problems) < maxProblems {
+			i.done.Problems = append(i.done.Problems, bundle.Problem{Line: line, Reason: "session " + id + " is archived here as another user's or chat's, and is left as it is"})
+		}
+		return true, nil
+	}
+	i.told[id] = its
+	return false, nil
 }
 
 func (i *importing) run(ctx context.Context) error {
@@ -73,6 +117,19 @@ func (i *importing) run(ctx context.Context) error {
 			return err
 		}
 		i.done.Read++
+		id := ""
+		if item.Session != nil {
+			id = item.Session.ID
+		} else {
+			id = item.Message.SessionID
+		}
+		refused, err := i.refuses(item.Line, id, item.Session)
+		if err != nil {
+			return err
+		}
+		if refused {
+			continue
+		}
 		if item.Session != nil {
 			if i.revive {
 				err = unbury(i.t, item.Session.ID)
@@ -100,7 +157,7 @@ func (i *importing) write(b *batch) error {
 	if err != nil {
 		return err
 	}
-	s.onlyNew = i.r.Head.Redacted
+	s.onlyNew, s.imports = i.r.Head.Redacted, true
 	for _, one := range b.sessions {
 		if s.graves[one.ID] {
 			i.done.Forgotten++

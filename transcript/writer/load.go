@@ -166,6 +166,10 @@ func (s *store) write(b *batch, read *reading) error {
 		if r.fresh && b.sessions[i].SourceGone { // told by an export
 			r.SourceGone = true
 		}
+		if s.imports && !r.fresh {
+			r.changed = unionKept(&r.Session, &b.sessions[i]) || r.changed
+			continue
+		}
 		r.changed = record.UnionSession(&r.Session, &b.sessions[i]) || r.changed
 	}
 	revised := b.revised

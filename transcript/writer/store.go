@@ -24,6 +24,7 @@ type store struct {
 	path     string          // of the file that is read
 	graves   map[string]bool // names of forgotten sessions
 	onlyNew  bool            // what is known already stays as it is
+	imports  bool            // what is known already keeps its words
 
 	newSessions, newMessages int
 }
@@ -184,6 +185,11 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 		pieces = []record.Message{d.Message}
 	}
 	for i := range pieces {
+		if s.imports {
+			more := settle(&m, pieces[i])
+			changed = record.Union(&m, &more) || changed
+			continue
+		}
 		changed = record.Union(&m, &pieces[i]) || changed
 	}
 	if !changed {
