@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,7 +100,25 @@ func (a *app) backupPlace(path string) (folder, file string, err error) {
 	case err == nil:
 		return "", "", thereAlready(path)
 	}
-	return "", path, nil
+	return "", path, a.mayBackUpTo(path)
+}
+
+// mayBackUpTo refuses a place in a folder that is not there, and one of the files
+// that SQLite keeps for the archive.
+func (a *app) mayBackUpTo(path string) error {
+	folder := filepath.Dir(path)
+	if folder == erasure.Backups(a.home.MCP()) {
+		return nil // made when it is needed
+	}
+	info, err := os.Stat(folder)
+	if err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s: make it first, or name another", folder)
+	}
+	own, err := os.Stat(filepath.Dir(a.archive.path))
+	if err == nil && os.SameFile(info, own) && strings.HasPrefix(filepath.Base(path), filepath.Base(a.archive.path)) {
+		return fmt.Errorf("%s is a file of the archive itself: name another file", path)
+	}
+	return nil
 }
 
 func (a *app) restoreCommand() *cobra.Command {

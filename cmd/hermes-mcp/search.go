@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hermes-mcp/hermes-mcp/tools/sessions"
+	"github.com/hermes-mcp/hermes-mcp/tools/wire"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -136,22 +137,22 @@ func (l *lookup) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.json {
-		fmt.Fprintf(l.out, "%s\n", result)
-		if failed {
-			return failure{code: codeFailed}
-		}
-		return nil
-	}
 	var found envelope
 	if err := json.Unmarshal(result, &found); err != nil {
 		return fmt.Errorf("result of session_search: %w", err)
+	}
+	if l.json {
+		fmt.Fprintf(l.out, "%s\n", result)
+		if failed {
+			return failure{code: found.exit()}
+		}
+		return nil
 	}
 	if failed && found.Code == "not_found" && l.args["around_message_id"] == nil {
 		return fmt.Errorf("there is no session %q in the archive: hermes-mcp sessions lists the recent ones, hermes-mcp search QUERY finds others", l.args["session_id"])
 	}
 	if failed {
-		return errors.New(found.Error)
+		return failure{found.exit(), errors.New(found.Error)}
 	}
 	l.print(found)
 	return nil
@@ -189,6 +190,14 @@ type envelope struct {
 	} `json:"messages"`
 	Before int `json:"messages_before"`
 	After  int `json:"messages_after"`
+}
+
+// exit is the exit code of a failed one.
+func (e envelope) exit() int {
+	if e.Code == string(wire.Invalid) {
+		return codeUsage
+	}
+	return codeFailed
 }
 
 func (l *lookup) print(found envelope) {

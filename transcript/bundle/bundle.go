@@ -198,7 +198,11 @@ func wordless(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s is a %s", kind.Field, kind.Value)
+		article := "a"
+		if strings.HasPrefix(kind.Value, "a") || strings.HasPrefix(kind.Value, "o") { // array, object
+			article = "an"
+		}
+		return fmt.Errorf("%s is %s %s", kind.Field, article, kind.Value)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("no JSON from byte %d on", syntax.Offset)
 	}

@@ -133,7 +133,7 @@ func TestTimesAreReadAsPeopleGiveThem(t *testing.T) {
 			t.Errorf("%q: %v %v, want %s", in, got, ok, want)
 		}
 	}
-	for in, want := range map[string]string{"2026-03-01": "2026-03-01", "2026-02": "2026-02-28", "2026": "2026-12-31", "yesterday": "2026-11-25"} {
+	for in, want := range map[string]string{"2026-03-01": "2026-03-01", "2026-02": "2026-02-28", "2026": "2026-12-31", "9999-12-31": "9999-12-31", "yesterday": "2026-11-25"} {
 		if got, ok := Parse(in, now, true); !ok || got.Format(time.DateOnly) != want || got.Hour() != 23 {
 			t.Errorf("the end of %q: %v %v", in, got, ok)
 		}

@@ -30,7 +30,7 @@ func Parse(text string, now time.Time, end bool) (t time.Time, ok bool) {
 		{time.RFC3339, 0, 0}, {"2006-01-02T15:04:05", 0, 0}, {"2006-01-02T15:04", 0, 0},
 		{"2006-01-02 15:04:05", 0, 0}, {"2006-01-02 15:04", 0, 0},
 	} {
-		if t, err := time.ParseInLocation(c.layout, strings.ToUpper(text), now.Location()); err == nil && yearOf(t.Format("2006")) != 0 {
+		if t, err := time.ParseInLocation(c.layout, strings.ToUpper(text), now.Location()); err == nil && t.Year() >= 1990 && (c.months < 12 || t.Year() <= 2100) {
 			if end && c.months+c.days > 0 {
 				t = t.AddDate(0, c.months, c.days).Add(-time.Nanosecond)
 			}

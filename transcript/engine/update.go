@@ -145,7 +145,8 @@ func isBusy(err error) bool {
 	return false
 }
 
-// Explain puts words to a damaged file.
+// Explain puts words to a file that is damaged, cannot be written, or has no
+// room.
 func (db *DB) Explain(err error) error { return explain(db.Path, err) }
 
 func explain(path string, err error) error {
@@ -155,12 +156,28 @@ func explain(path string, err error) error {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: stop every hermes-mcp, move %s aside and ingest again, or restore a backup: %w", ErrDamaged, path, err)
+		return fmt.Errorf("%w: stop every hermes-mcp, then hermes-mcp archive restore BACKUP; without a backup move %s aside and ingest again: %w", ErrDamaged, path, cleared{err})
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk that holds %s is full: %w", path, err)
+		return fmt.Errorf("the disk that holds %s is full: %w", path, cleared{err})
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%s or its folder cannot be opened for writing: see to whom they belong and whether the disk is read-only: %w", path, cleared{err})
+	case sqlite3.SQLITE_IOERR:
+		if e.Code() == sqlite3.SQLITE_IOERR_WRITE {
+			return fmt.Errorf("%s could not be written: the disk may be full, or a limit on its use or on the size of files be reached: %w", path, cleared{err})
+		}
 	}
-	return err
+	return cleared{err}
 }
+
+// cleared is an error of SQLite without what the driver puts in front of all
+// that goes wrong while it opens a file.
+type cleared struct{ err error }
+
+func (c cleared) Error() string {
+	return strings.ReplaceAll(c.err.Error(), "automatic extension loading failed: ", "")
+}
+
+func (c cleared) Unwrap() error { return c.err }
 
 // Checkpoint copies the log back as far as no reader is in the way. PASSIVE
 // waits for nobody; TRUNCATE, which also makes the file short, gives up when
