@@ -76,7 +76,7 @@ func (a *app) export(ctx context.Context, which selection, path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "%s: %d sessions, %d messages\n", path, len(what.Sessions), messages)
+	fmt.Fprintf(a.err, "%s: %s, %s\n", path, counted(len(what.Sessions), "session"), counted(messages, "message"))
 	if err := db.NoteExport(ctx, path); err != nil {
 		return fmt.Errorf("the export is written, but a later receipt will not name it: %w", err)
 	}
@@ -176,7 +176,7 @@ func (a *app) importFile(ctx context.Context, path string, revive, asJSON bool) 
 		for _, p := range r.Problems {
 			fmt.Fprintf(a.err, "%s:%d: %s\n", path, p.Line, p.Reason)
 		}
-		fmt.Fprintf(a.out, "%d new sessions, %d new messages, of %d lines\n", r.Sessions, r.Messages, r.Lines)
+		fmt.Fprintf(a.out, "%s, %s, of %s\n", counted(r.Sessions, "new session"), counted(r.Messages, "new message"), counted(r.Lines, "line"))
 		if r.Forgotten > 0 {
 			fmt.Fprintf(a.out, "%d lines left out: they are of sessions that were forgotten; --revive takes them\n", r.Forgotten)
 		}

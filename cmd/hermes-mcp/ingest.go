@@ -251,9 +251,9 @@ func (a *app) printReport(r report, asJSON bool) error {
 	}
 	if n := len(r.Skipped); n > 0 {
 		p := r.Skipped[0]
-		fmt.Fprintf(a.err, "%d lines skipped, the first %s:%d: %s\n", n, p.Path, p.Line, p.Reason)
+		fmt.Fprintf(a.err, "%s skipped, the first %s:%d: %s\n", counted(n, "line"), p.Path, p.Line, p.Reason)
 	}
-	_, err := fmt.Fprintf(a.out, "%d files (%d unchanged), %d new sessions, %d new messages\n", r.Files, r.Unchanged, r.Sessions, r.Messages)
+	_, err := fmt.Fprintf(a.out, "%s (%d unchanged), %s, %s\n", counted(r.Files, "file"), r.Unchanged, counted(r.Sessions, "new session"), counted(r.Messages, "new message"))
 	return err
 }
 
@@ -268,4 +268,12 @@ func (a *app) ingestOn(ctx context.Context) error {
 	fmt.Fprintln(a.err, "watching; interrupt to end")
 	a.keeper(0).Run(ctx)
 	return nil
+}
+
+// counted is a number of things: 1 line, 2 lines.
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
