@@ -75,10 +75,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(printed)
 	root.SetErr(stderr)
 	used, err := root.ExecuteContextC(ctx)
-	if a.hooking || isHook(args) {
+	if a.hooking || isHook(args) || used.Name() == "hook" {
 		// An agent takes exit 2 for a veto: a hook never fails, it logs.
 		if err != nil {
 			a.log.Error().Err(err).Msg("hook")
+		}
+		if err != nil && a.logFile == nil {
+			fmt.Fprintln(stderr, "hermes-mcp:", err) // it came to no log
 		}
 		return 0
 	}
