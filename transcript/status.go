@@ -40,6 +40,32 @@ func (db *DB) Coverage(ctx context.Context) ([]SourceCoverage, error) {
 	return out, nil
 }
 
+// Seen counts the sessions and messages that db's reader sees, by source; files,
+// whose they may be is not known, are left out.
+func (db *DB) Seen(ctx context.Context) (out []SourceCoverage, err error) {
+	rows, err := db.read.QueryContext(ctx, "SELECT source, user, chat, count(*), coalesce(sum(messages), 0) FROM session GROUP BY source, user, chat ORDER BY source")
+	if err != nil {
+		return nil, fmt.Errorf("count what is seen: %w", db.explain(err))
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var source, user, chat string
+		var sessions, messages int
+		if err := rows.Scan(&source, &user, &chat, &sessions, &messages); err != nil {
+			return nil, fmt.Errorf("count what is seen: %w", err)
+		}
+		if !db.reader.sees(source, user, chat) {
+			continue
+		}
+		if len(out) == 0 || out[len(out)-1].Source != source {
+			out = append(out, SourceCoverage{Source: source})
+		}
+		out[len(out)-1].Sessions += sessions
+		out[len(out)-1].Messages += messages
+	}
+	return out, rows.Err()
+}
+
 // Sizes says what the archive weighs, in bytes.
 type Sizes struct {
 	Text  int64 // UTF-8 of content, reasoning, tool arguments and results

@@ -72,6 +72,12 @@ func (a *app) status(ctx context.Context, user string, now caller.Current) (heal
 	if err != nil {
 		return health.Report{}, err
 	}
+	if chat, _ := a.chatOf(ctx); user != "" || chat != "" {
+		s.Own, s.Embeddings, s.Jobs = true, nil, nil
+		if s.Open != nil {
+			s.Open = a.archiveOf(user)
+		}
+	}
 	return s.Report(ctx), nil
 }
 

@@ -36,8 +36,11 @@ type Subject struct {
 	// Embeddings is what search by meaning is set to, nil when it is off.
 	Embeddings *Embeddings
 	Jobs       []curator.Job
-	External   *external.Health // nil when there is no provider
-	Troubles   []string         // what kept the above from being known
+	// Own has the archive counted as Open's reader sees it, for a user or a chat
+	// that is to learn nothing of what is others'.
+	Own      bool
+	External *external.Health // nil when there is no provider
+	Troubles []string         // what kept the above from being known
 }
 
 // A Report is what `status --json` and hermes://status say.
@@ -194,7 +197,31 @@ func (s Subject) target(ctx context.Context, t memstore.Target) Target {
 	return out
 }
 
+// own is archive for one of many: no files, no sizes, nothing of others.
+func (s Subject) own(ctx context.Context) Archive {
+	out := Archive{Path: s.Archive, Sources: []Source{}}
+	if s.Open == nil {
+		return out
+	}
+	db, err := s.Open(ctx)
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	seen, err := db.Seen(ctx)
+	if err != nil {
+		out.Error = err.Error()
+	}
+	for _, c := range seen {
+		out.Sources = append(out.Sources, Source{Source: c.Source, Sessions: c.Sessions, Messages: c.Messages})
+	}
+	return out
+}
+
 func (s Subject) archive(ctx context.Context) Archive {
+	if s.Own {
+		return s.own(ctx)
+	}
 	out := Archive{Path: s.Archive, Sources: []Source{}, Pending: s.Pending}
 	if s.Open == nil {
 		out.Expiring = s.expiring(ctx, nil)
