@@ -45,6 +45,35 @@ func (db *DB) Backup(ctx context.Context, to string) error {
 	return nil
 }
 
+// Copies lists the files below folder that are archives, whatever their names,
+// other than the one at path. Errors say what could not be looked at.
+func Copies(folder, path string) (found []string, failed error) {
+	schema, err := archiveSchema()
+	if err != nil {
+		return nil, err
+	}
+	here, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(folder, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			failed = errors.Join(failed, err)
+			return nil // on with the rest
+		}
+		info, err := os.Stat(at) // what a link leads to
+		if err != nil || !info.Mode().IsRegular() || os.SameFile(here, info) {
+			return nil // it went, or is no file of its own
+		}
+		made, err := schema.Made(at)
+		if failed = errors.Join(failed, err); made {
+			found = append(found, at)
+		}
+		return nil
+	})
+	return found, errors.Join(failed, err)
+}
+
 // A Restored says what a restore brought.
 type Restored struct {
 	Sessions  int

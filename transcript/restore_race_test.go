@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 func TestWhatIsArchivedDuringARestoreIsInTheArchiveOrInTheCopyOfIt(t *testing.T) {
@@ -161,4 +163,30 @@ func TestABackupThatLacksSomethingIsDamaged(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheNetSizeIsThatOfTheArchiveWrittenAnew(t *testing.T) {
+	newPlace(t).with(t, func(db *DB) {
+		for i := range 60 {
+			put(t, db, fmt.Sprintf("test:%d", i), strings.Repeat(fmt.Sprintf("words %d ", i*i), 300))
+		}
+		if err := db.update(t.Context(), true, func(tx *engine.Tx) error { return tx.Exec("DELETE FROM message") }); err != nil {
+			t.Fatal(err)
+		}
+		before, err := db.FileSize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, err := db.NetSize(t.Context())
+		if err != nil || net >= before {
+			t.Errorf("net %d of %d, %v", net, before, err)
+		}
+		if err := db.Scrub(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		net, err = db.NetSize(t.Context())
+		if after, sizeErr := db.FileSize(); err != nil || sizeErr != nil || net != after {
+			t.Errorf("net %d, %v; takes %d, %v", net, err, after, sizeErr)
+		}
+	})
 }

@@ -25,6 +25,16 @@ func (db *DB) FileSize() (int64, error) {
 	return total, nil
 }
 
+// NetSize is how much the archive would take about, in bytes, were it written
+// anew: without its log and without what was freed in it.
+func (db *DB) NetSize(ctx context.Context) (n int64, err error) {
+	if err := db.read.QueryRowContext(ctx, `SELECT (page_count - freelist_count) * page_size
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("measure archive: %w", db.explain(err))
+	}
+	return n, nil
+}
+
 // Spare chooses the sessions whose removal makes about so many bytes of room: of
 // those that can be read again from a file that is there, the ones that were last
 // active longest ago. gone also takes those that are only here. Databases of
@@ -34,7 +44,7 @@ func (db *DB) Spare(ctx context.Context, room int64, gone bool) (Chosen, error) 
 	if err != nil {
 		return Chosen{}, fmt.Errorf("make room: %w", err)
 	}
-	size, err := db.FileSize()
+	size, err := db.NetSize(ctx)
 	if err != nil {
 		return Chosen{}, err
 	}

@@ -15,7 +15,8 @@ func (a *app) trimCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "trim", Short: "Make room for archive.max_size, after a look at what would go", Args: cobra.NoArgs,
 		Long: `Shows which sessions would have to go for the archive to fit archive.max_size,
-those first that were last active longest ago, and with --yes removes them. Only
+those first that were last active longest ago. With --yes the archive is written
+anew, and when it does not fit then, they are removed. Only
 sessions go whose file is still there, so that they can be read again: they come
 back when the agent adds to that file. --gone also takes those that are only here.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,9 +44,19 @@ func (a *app) trim(ctx context.Context, yes, gone, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	before, err := db.FileSize()
+	if err != nil {
+		return err
+	}
+	if before > limit && yes {
+		// Writing it anew may do. That another process reads only keeps the log long.
+		if err := db.Scrub(ctx); err != nil && !errors.Is(err, transcript.ErrPinned) {
+			return err
+		}
+	}
 	var receipts []transcript.Receipt
+	now, err := db.NetSize(ctx)
 	for range trimRounds {
-		now, err := db.FileSize()
 		if err != nil {
 			return err
 		}
@@ -60,7 +71,7 @@ func (a *app) trim(ctx context.Context, yes, gone, asJSON bool) error {
 			if len(what.Sessions) == 0 {
 				return a.cannotTrim(now, limit, gone)
 			}
-			return a.printPreview(what, "removed", "the same with --yes removes them", asJSON)
+			return a.printPreview(what, "removed", "the same with --yes writes the archive anew, and removes as many of them as still need be", asJSON)
 		}
 		if len(what.Sessions) == 0 {
 			break
@@ -72,13 +83,12 @@ func (a *app) trim(ctx context.Context, yes, gone, asJSON bool) error {
 		if receipts = append(receipts, r); !r.Done {
 			break
 		}
-	}
-	now, err := db.FileSize()
-	if err != nil {
-		return err
+		if now, err = db.NetSize(ctx); err != nil {
+			return err
+		}
 	}
 	if len(receipts) == 0 && now <= limit {
-		fmt.Fprintf(a.err, "hermes-mcp: the archive takes %s and fits\n", size(now))
+		a.tellFits(before, now, limit, yes)
 		return nil
 	}
 	if len(receipts) > 0 {
@@ -90,6 +100,15 @@ func (a *app) trim(ctx context.Context, yes, gone, asJSON bool) error {
 		return a.cannotTrim(now, limit, gone)
 	}
 	return nil
+}
+
+// tellFits says that nothing has to go, now or once the archive is written anew.
+func (a *app) tellFits(before, now, limit int64, yes bool) {
+	if before > limit && !yes {
+		fmt.Fprintf(a.err, "hermes-mcp: the archive takes %s; written anew it takes about %s and fits: the same with --yes does that, and removes nothing\n", size(before), size(now))
+		return
+	}
+	fmt.Fprintf(a.err, "hermes-mcp: the archive takes %s and fits\n", size(now))
 }
 
 func (a *app) cannotTrim(now, limit int64, gone bool) error {

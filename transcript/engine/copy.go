@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -209,6 +211,32 @@ func objects(ctx context.Context, db *sql.DB) (all map[string]string, err error)
 	return all, rows.Err()
 }
 
+// Made tells whether path is a database of this schema, sound or not, by its
+// header. Nobody in this process may have it open.
+func (s Schema) Made(path string) (bool, error) {
+	head, err := header(path)
+	return len(head) == headerSize && string(head[:16]) == magic && int32(binary.BigEndian.Uint32(head[68:])) == s.ApplicationID, err
+}
+
+const (
+	headerSize = 72 // as far as the application id
+	magic      = "SQLite format 3\x00"
+)
+
+// header returns the first bytes of a file, fewer when there are no more.
+func header(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, headerSize)
+	n, err := io.ReadFull(f, head)
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], errors.Join(err, f.Close())
+}
+
 // looksLike judges a file by its first bytes.
 func looksLike(path string) error {
 	info, err := os.Stat(path)
@@ -218,16 +246,11 @@ func looksLike(path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: %s is no file", ErrForeign, path)
 	}
-	f, err := os.Open(path)
+	head, err := header(path)
 	if err != nil {
 		return err
 	}
-	head := make([]byte, 16)
-	n, readErr := f.Read(head)
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if readErr != nil || string(head[:n]) != "SQLite format 3\x00" {
+	if len(head) < len(magic) || string(head[:len(magic)]) != magic {
 		return fmt.Errorf("%w: %s is no database", ErrForeign, path)
 	}
 	return nil

@@ -1,5 +1,5 @@
 // Package erasure takes sessions out of everything that a home keeps: the
-// archive, its backups and the copies beside it, the snapshots that were given
+// archive, every backup and copy of it below mcp, the snapshots that were given
 // to the sessions, the jobs that wait for them, what is on its way to a provider.
 // It says where they still stand
 // outside, which is not ours to change: files of agents, Hermes Agent's own
@@ -83,12 +83,14 @@ func (e Erasure) clean(ctx context.Context, r transcript.Receipt) (transcript.Re
 			r.Left = append(r.Left, fmt.Sprintf("%s: %v", what, err))
 		}
 	}
-	left("snapshots", e.dropReports(r.Sessions))
+	left("snapshots", e.dropReports(inMemory(r.Sessions)))
 	left("queue", e.dropJobs(r.Sessions))
 	left("provider", e.dropDeliveries(ctx, r.Sessions))
 	left("copies", e.dropCopies())
 	if !r.Room {
-		for _, path := range backupsIn(Backups(e.Folder)) {
+		copies, err := e.copies()
+		left("looking for backups", err)
+		for _, path := range copies {
 			left("backup "+path, e.cleanBackup(ctx, path, r.Sessions))
 		}
 	}
@@ -187,17 +189,25 @@ func (e Erasure) dropCopies() error {
 	return failed
 }
 
-func backupsIn(dir string) []string {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.db"))
-	if err != nil {
-		return nil // a pattern that cannot be one names no file
+// copies lists the archives below the folder other than the one in use, under
+// whatever name, and what was put where backups are.
+func (e Erasure) copies() ([]string, error) {
+	found, err := transcript.Copies(e.Folder, e.Path)
+	named, bad := filepath.Glob(filepath.Join(Backups(e.Folder), "*.db"))
+	for _, path := range named { // a damaged one may not look like one
+		if !slices.Contains(found, path) {
+			found = append(found, path)
+		}
 	}
-	return paths
+	return found, errors.Join(err, bad)
 }
 
 // cleanBackup forgets the sessions in a backup too. It stays a backup of all
 // the rest.
 func (e Erasure) cleanBackup(ctx context.Context, path string, sessions []string) (err error) {
+	if _, err := os.Stat(path); err != nil {
+		return ignoreMissing(err) // what was cleaned before took it along; opening would make a new one
+	}
 	db, err := transcript.Open(ctx, path)
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ func (e Erasure) outside(ctx context.Context, r transcript.Receipt) ([]transcrip
 			out = append(out, transcript.Standing{Kind: "export", Where: path})
 		}
 	}
+	sessions := inMemory(r.Sessions)
 	stores, err := e.Stores(ctx)
 	failed = errors.Join(failed, err)
 	seen := map[string]bool{}
@@ -56,20 +57,40 @@ func (e Erasure) outside(ctx context.Context, r transcript.Receipt) ([]transcrip
 				continue
 			}
 			seen[st.Path] = true
-			if n := restingOn(st.Entries, r.Sessions); n > 0 {
+			if n := restingOn(st.Entries, sessions); n > 0 {
 				out = append(out, transcript.Standing{Kind: "memory", Where: fmt.Sprintf("%s: %d entries were made in these sessions or rest on them", st.Path, n)})
+			}
+		}
+		for _, id := range sessions { // its own notes rest on nothing else
+			st, err := s.State(ctx, memstore.SessionTarget(id))
+			failed = errors.Join(failed, err)
+			if n := len(st.Entries); n > 0 && !seen[st.Path] {
+				seen[st.Path] = true
+				out = append(out, transcript.Standing{Kind: "memory", Where: fmt.Sprintf("%s: %d entries of the session %s alone", st.Path, n, id)})
 			}
 		}
 		waiting, err := s.Proposals(ctx)
 		failed = errors.Join(failed, err)
 		for _, p := range waiting {
-			if where := "memory pending: " + p.ID; slices.Contains(r.Sessions, p.Caller.Session) && !seen[where] {
+			if where := "memory pending: " + p.ID; slices.Contains(sessions, p.Caller.Session) && !seen[where] {
 				seen[where] = true
 				out = append(out, transcript.Standing{Kind: "memory", Where: where})
 			}
 		}
 	}
 	return out, failed
+}
+
+// inMemory returns the names under which the memory knows the sessions: a chat
+// that was recorded is there without its source.
+func inMemory(sessions []string) []string {
+	all := slices.Clone(sessions)
+	for _, s := range sessions {
+		if chat, ok := strings.CutPrefix(s, transcript.Recorded+":"); ok {
+			all = append(all, chat)
+		}
+	}
+	return all
 }
 
 // restingOn counts the entries that came out of one of the sessions.
