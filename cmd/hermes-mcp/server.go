@@ -193,13 +193,16 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		Done: func(tool string, failed bool, seconds float64) {
 			a.log.Info().Str("tool", tool).Bool("failed", failed).Float64("seconds", seconds).Msg("call")
 		},
-		Bug: func(where string, err error) {
-			a.log.Error().Str("where", where).Err(err).Msg("bug")
-			if a.logFile == nil { // a command, whose person sees no log
-				fmt.Fprintf(a.err, "hermes-mcp: bug in %s: %v\n", where, err)
-			}
-		},
+		Bug: a.bug,
 	}), nil
+}
+
+// bug notes an error that is this program's own fault.
+func (a *app) bug(where string, err error) {
+	a.log.Error().Str("where", where).Err(err).Msg("bug")
+	if a.logFile == nil { // a command, whose person sees no log
+		fmt.Fprintf(a.err, "hermes-mcp: bug in %s: %v\n", where, err)
+	}
 }
 
 // The origins of edits that this program makes.
