@@ -335,23 +335,23 @@ func TestNoAnswerExceedsItsBudgetAndEveryOneCanBeContinued(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	db, ids := crowd(t, rng)
 	for range 3 {
-		roam(t, rng, db, ids)
+		roam(t, rng, db, ids, 20)
 	}
 }
 
 func FuzzNoAnswerExceedsItsBudget(f *testing.F) {
 	db, ids := crowd(f, rand.New(rand.NewPCG(9, 9)))
 	f.Add(uint64(1))
-	f.Fuzz(func(t *testing.T, seed uint64) { roam(t, rand.New(rand.NewPCG(seed, 1)), db, ids) })
+	f.Fuzz(func(t *testing.T, seed uint64) { roam(t, rand.New(rand.NewPCG(seed, 1)), db, ids, 1) })
 }
 
-// roam makes twenty random calls and follows next three times from each.
-func roam(t *testing.T, rng *rand.Rand, db *transcript.DB, ids []string) {
+// roam makes so many random calls and follows next three times from each.
+func roam(t *testing.T, rng *rand.Rand, db *transcript.DB, ids []string, calls int) {
 	t.Helper()
 	tool := searcher(db, Options{Redact: true, Pending: func(context.Context) string { return noise(rng, 100) }})
 	pick := func(of ...any) any { return of[rng.IntN(len(of))] }
 	var seen []any // message ids
-	for range 20 {
+	for range calls {
 		args := map[string]any{}
 		give := func(name string, of ...any) {
 			if v := pick(append(of, nil)...); v != nil {
