@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 // sample is one line of a set of texts.
@@ -62,23 +64,6 @@ func rate(t *testing.T, path string, attack bool) (refused, cleaned float64) {
 	return refused / n, cleaned / n
 }
 
-// sharedData is the folder of the data that is not part of the repository.
-func sharedData() string {
-	if dir := os.Getenv("HERMES_TESTDATA"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	for err == nil && !exists(filepath.Join(dir, "go.mod")) && dir != filepath.Dir(dir) {
-		dir = filepath.Dir(dir)
-	}
-	return filepath.Join(dir, "..", "shared", "data")
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // TestOwnSets holds the rules to sets written for them. own and held were
 // written before the rules, own to work with and held to be measured by;
 // careful was written after them, to sound as much like an attack as an honest
@@ -113,9 +98,9 @@ func TestSharedSets(t *testing.T) {
 	}
 	most := map[string]float64{"notinject_one": 0.9, "deepset_benign": 0.5, "locomo_observations": 0.05}
 	for _, side := range []string{"attack", "benign"} {
-		files, err := filepath.Glob(filepath.Join(sharedData(), "injection", side, "*.jsonl"))
+		files, err := filepath.Glob(filepath.Join(testbed.Path(t, "injection", side), "*.jsonl"))
 		if err != nil || len(files) == 0 {
-			t.Skipf("no sets in %s: set HERMES_TESTDATA", sharedData())
+			t.Fatalf("no sets of %s: %v", side, err)
 		}
 		for _, f := range files {
 			name := strings.TrimSuffix(filepath.Base(f), ".jsonl")

@@ -3,47 +3,20 @@ package summarizer
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
-// testData is the folder of the sets that are not part of the repository.
-func testData(t *testing.T, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("HERMES_TESTDATA")
-	if root == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-				break
-			}
-			if dir == filepath.Dir(dir) {
-				t.Fatal("no go.mod above the test")
-			}
-			dir = filepath.Dir(dir)
-		}
-		root = filepath.Join(filepath.Dir(dir), "shared", "data")
-	}
-	path := filepath.Join(append([]string{root}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no test data: %v", err)
-	}
-	return path
-}
-
 var shownLine = regexp.MustCompile(`(?m)^\[m:(\d+)\] (?:user|assistant): ([\p{L}\p{N} ,'-]{30,160})`)
 
 func TestNoInventedSentenceComesOutOfRealTranscripts(t *testing.T) {
-	path := testData(t, "transcripts")
+	path := testbed.Path(t, "transcripts")
 	db, err := transcript.Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,38 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-)
 
-// testData returns the folder of the sets that are not part of the repository.
-func testData(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("HERMES_TESTDATA")
-	if root == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-				break
-			}
-			if dir == filepath.Dir(dir) {
-				t.Fatal("no go.mod above the test")
-			}
-			dir = filepath.Dir(dir)
-		}
-		root = filepath.Join(filepath.Dir(dir), "shared", "data")
-	}
-	path := filepath.Join(append([]string{root}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no test data: %v", err)
-	}
-	return path
-}
+	"github.com/hermes-mcp/hermes-mcp/testbed"
+)
 
 type history struct {
 	ID       string
@@ -52,7 +26,7 @@ type history struct {
 
 func readHistories(t testing.TB, name string) []history {
 	t.Helper()
-	raw, err := os.ReadFile(testData(t, "recall", name))
+	raw, err := os.ReadFile(testbed.Path(t, "recall", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 const module = "github.com/hermes-mcp/hermes-mcp/"
@@ -29,6 +31,9 @@ var rooms = map[string][]string{
 	"resources":  {"curator", "summarizer", "provider", "memstore", "transcript", "scanner"},
 	"serve":      {"tools", "resources"},
 }
+
+// forTests is what no program may hold: what only tests may import.
+const forTests = "testbed"
 
 // kept says which folders alone may import a library; a subfolder counts with
 // its room.
@@ -62,6 +67,10 @@ func TestRoomsImportDownwardOnly(t *testing.T) {
 			}
 			if ours, ok := strings.CutPrefix(imported, module); ok {
 				other, _, _ := strings.Cut(ours, "/")
+				if other == forTests {
+					t.Errorf("%s: %s is for tests", path, other)
+					continue
+				}
 				if other != room && room != "cmd" && !slices.Contains(rooms[room], other) {
 					t.Errorf("%s: %s must not import %s", path, room, other)
 				}
@@ -80,7 +89,7 @@ func TestRoomsImportDownwardOnly(t *testing.T) {
 
 func TestOnlyCmdReadsTheEnvironment(t *testing.T) {
 	for path, text := range goFiles(t) {
-		if strings.HasPrefix(path, "cmd/") || strings.HasSuffix(path, "_test.go") {
+		if strings.HasPrefix(path, "cmd/") || strings.HasPrefix(path, forTests+"/") || strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		for _, call := range []string{"os.Getenv(", "os.LookupEnv(", "os.Environ(", "os.UserHomeDir("} {
@@ -131,7 +140,7 @@ func TestFunctionsStayShort(t *testing.T) {
 // goFiles reads every Go file of the repository, by path from its root.
 func goFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	root := repository(t)
+	root := testbed.Repository(t)
 	files := map[string][]byte{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -158,23 +167,4 @@ func goFiles(t *testing.T) map[string][]byte {
 		t.Fatal("no Go files found")
 	}
 	return files
-}
-
-// repository is the folder with go.mod.
-func repository(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = parent
-	}
 }

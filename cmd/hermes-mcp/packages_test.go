@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 // release is what the packages say they hold. The program itself takes its
@@ -67,7 +68,7 @@ func TestEveryPackageNamesTheSameRelease(t *testing.T) {
 		}
 		runnable(t, "server.json", args)
 	}
-	text, err := os.ReadFile(filepath.Join(repository(t), "Dockerfile"))
+	text, err := os.ReadFile(filepath.Join(testbed.Repository(t), "Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestThePluginHooksTheEventsThatInstallHooks(t *testing.T) {
 }
 
 func TestReleasesAreBuiltForSixSystemsWithoutC(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(repository(t), ".goreleaser.yaml"))
+	text, err := os.ReadFile(filepath.Join(testbed.Repository(t), ".goreleaser.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,7 @@ func TestReleasesAreBuiltForSixSystemsWithoutC(t *testing.T) {
 		t.Errorf("build %+v", b)
 	}
 	for _, file := range config.Archives[0].Files {
-		if _, err := os.Stat(filepath.Join(repository(t), file)); err != nil {
+		if _, err := os.Stat(filepath.Join(testbed.Repository(t), file)); err != nil {
 			t.Errorf("archives hold %s: %v", file, err)
 		}
 	}
@@ -304,7 +305,7 @@ func TestTheRecordingIsACast(t *testing.T) {
 // prose reads a text file of the repository.
 func prose(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository(t), file))
+	text, err := os.ReadFile(filepath.Join(testbed.Repository(t), file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func prose(t *testing.T, file string) string {
 // packaged reads a JSON file of the repository.
 func packaged(t *testing.T, file string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository(t), file))
+	text, err := os.ReadFile(filepath.Join(testbed.Repository(t), file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
 func TestREADMEHasTheTableOfSettings(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	readme, err := os.ReadFile(filepath.Join(testbed.Repository(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestREADMEHasTheTableOfSettings(t *testing.T) {
 }
 
 func TestREADMENamesEverySource(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	readme, err := os.ReadFile(filepath.Join(testbed.Repository(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func code(prefix, text string) string {
 }
 
 func TestREADMENamesEveryCommand(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	readme, err := os.ReadFile(filepath.Join(testbed.Repository(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

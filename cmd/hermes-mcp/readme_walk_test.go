@@ -7,11 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 // What README shows of a new user's first steps is what the program says.
 func TestREADMEWalksAsTheProgramDoes(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(repository(t), "README.md"))
+	readme, err := os.ReadFile(filepath.Join(testbed.Repository(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,23 +3,16 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 // TestRealTranscriptsAreArchivedOnce ingests other people's sessions twice and
 // looks one up by its first words.
 func TestRealTranscriptsAreArchivedOnce(t *testing.T) {
-	data := os.Getenv("HERMES_TESTDATA")
-	if data == "" {
-		data = filepath.Join(repository(t), "..", "shared", "data")
-	}
-	folder := filepath.Join(data, "transcripts", "claude-code")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skip("no real transcripts here: HERMES_TESTDATA names their folder")
-	}
+	folder := testbed.Path(t, "transcripts", "claude-code")
 	home := t.TempDir()
 	ingest := func() report {
 		t.Helper()

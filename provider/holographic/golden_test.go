@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/hrr"
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 // golden is what unmodified upstream code gave on eight facts.
@@ -32,16 +31,7 @@ type golden struct {
 
 func loadGolden(t testing.TB) (g golden) {
 	t.Helper()
-	dir := os.Getenv("HERMES_TESTDATA")
-	for at := "."; dir == ""; at = filepath.Join(at, "..") {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			dir = filepath.Join(at, "..", "shared", "data")
-		}
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "holographic", "upstream-golden.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no golden output of upstream: set HERMES_TESTDATA")
-	}
+	raw, err := os.ReadFile(testbed.Path(t, "holographic", "upstream-golden.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package digest
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -45,32 +45,8 @@ type history struct {
 	} `json:"qa"`
 }
 
-// testdata returns a file of the data to test against, or skips the test.
-func testdata(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("HERMES_TESTDATA")
-	if root == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dir != filepath.Dir(dir) {
-			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-				break
-			}
-			dir = filepath.Dir(dir)
-		}
-		root = filepath.Join(dir, "..", "shared", "data")
-	}
-	path := filepath.Join(append([]string{root}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no test data: %v", err)
-	}
-	return path
-}
-
 func TestALineHoldsTheAnswerInFourOfFiveQuestions(t *testing.T) {
-	raw, err := os.ReadFile(testdata(t, "recall", "locomo_dev.json"))
+	raw, err := os.ReadFile(testbed.Path(t, "recall", "locomo_dev.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/digest"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
@@ -143,7 +144,7 @@ func brief(s string) string {
 // the truth in testdata: at least 98 of 100 are right, and 98 of 100 are found.
 // Of errors that are told with what mended them, four of five are right.
 func TestExtractionAgreesWithWhatWasReadByHand(t *testing.T) {
-	root := filepath.Join(dataRoot(t), "transcripts")
+	root := testbed.Path(t, "transcripts")
 	raw, err := os.ReadFile(filepath.Join("testdata", "extraction.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -225,21 +226,4 @@ func (s *score) check(t *testing.T, what string) {
 	if precision < .98 || recall < .98 {
 		t.Errorf("%s: precision %.3f, recall %.3f", what, precision, recall)
 	}
-}
-
-// dataRoot returns the folder of data to test against, or skips the test.
-func dataRoot(t *testing.T) string {
-	t.Helper()
-	root := os.Getenv("HERMES_TESTDATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	root, err := filepath.Abs(root)
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root) // paths of recognised files are whole and real
-	}
-	if err != nil {
-		t.Skipf("no test data: %v", err)
-	}
-	return root
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -49,7 +50,7 @@ func sourceOf(t *testing.T, name string) transcript.Source {
 
 // checkFacts reads every file below prefix and compares its counts.
 func checkFacts(t *testing.T, prefix string) {
-	root := testdata(t, "transcripts")
+	root := testbed.Path(t, "transcripts")
 	found, err := Recognise(context.Background(), filepath.Join(root, filepath.FromSlash(prefix)))
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -216,5 +217,5 @@ func TestThePublishedFilesCopiedCutAndLostGiveTheSameArchive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	goThrough(t, testdata(t, "transcripts"))
+	goThrough(t, testbed.Path(t, "transcripts"))
 }

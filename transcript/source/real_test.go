@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
 
@@ -21,7 +22,7 @@ var update = flag.Bool("update", false, "write testdata/real.tsv anew")
 // transcripts and compares what comes out of it with a table that was checked
 // by eye: source, sessions, messages, tool calls, first and last time.
 func TestRealFilesGiveWhatTheTableSays(t *testing.T) {
-	root := testdata(t, "transcripts")
+	root := testbed.Path(t, "transcripts")
 	files, err := Recognise(context.Background(), root)
 	if err != nil {
 		t.Fatal(err)

@@ -187,34 +187,6 @@ func writeAt(t *testing.T, path, content string) {
 	}
 }
 
-// testdata returns the folder of real transcripts, or skips the test.
-func testdata(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("HERMES_TESTDATA")
-	if root == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-				break
-			}
-			if dir == filepath.Dir(dir) {
-				t.Fatal("no go.mod above the test")
-			}
-			dir = filepath.Dir(dir)
-		}
-		root = filepath.Join(dir, "..", "shared", "data")
-	}
-	path := filepath.Join(append([]string{root}, elem...)...)
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		t.Skipf("no test data: %v", err)
-	}
-	return path
-}
-
 func equal(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-mcp/hermes-mcp/testbed"
 )
 
 // reference are the vectors that upstream's own code gave.
@@ -48,27 +49,7 @@ type reference struct {
 
 func load(t *testing.T) (r reference) {
 	t.Helper()
-	dir := os.Getenv("HERMES_TESTDATA")
-	if dir == "" {
-		root, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			if filepath.Dir(root) == root {
-				t.Fatal("no go.mod above the test")
-			}
-			root = filepath.Dir(root)
-		}
-		dir = filepath.Join(root, "..", "shared", "data")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "holographic", "hrr-vectors.json"))
-	if os.IsNotExist(err) {
-		t.Skip("no reference vectors: set HERMES_TESTDATA")
-	}
+	raw, err := os.ReadFile(testbed.Path(t, "holographic", "hrr-vectors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
