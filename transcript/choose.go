@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 )
 
@@ -136,7 +137,7 @@ func (db *DB) measure(ctx context.Context, out *Chosen, chosen map[string]bool) 
 		if err := db.read.QueryRowContext(ctx, `SELECT text, (SELECT count(*) FROM message m WHERE m.session = s.id) FROM session s WHERE name = ?`, s.ID).Scan(&size, &own); err != nil {
 			return fmt.Errorf("measure %s: %w", s.ID, db.explain(err))
 		}
-		others, err := column[string](db.read.QueryContext(ctx, `SELECT DISTINCT m.id || ' ' || o.name FROM session s JOIN message m ON m.session = s.id
+		others, err := engine.Column[string](db.read.QueryContext(ctx, `SELECT DISTINCT m.id || ' ' || o.name FROM session s JOIN message m ON m.session = s.id
 			JOIN member b ON b.message = m.id JOIN session o ON o.id = b.session WHERE s.name = ?`, s.ID))
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", s.ID, db.explain(err))
@@ -184,7 +185,7 @@ const atOnce = 200
 // pieces yields the messages of a session in order, a few hundred at a time.
 func (db *DB) pieces(ctx context.Context, id string) func(yield func([]Message, error) bool) {
 	return func(yield func([]Message, error) bool) {
-		ids, err := column[int64](db.read.QueryContext(ctx, `WITH s(id) AS (SELECT id FROM session WHERE name = ?)
+		ids, err := engine.Column[int64](db.read.QueryContext(ctx, `WITH s(id) AS (SELECT id FROM session WHERE name = ?)
 			SELECT id FROM (SELECT seq, m.id FROM s JOIN message m ON m.session = s.id
 				UNION ALL SELECT seq, message FROM s JOIN member b ON b.session = s.id) ORDER BY seq, id`, id))
 		if err != nil {

@@ -142,19 +142,3 @@ func (db *DB) Tend(ctx context.Context, thorough bool) error { return db.writer.
 
 // noRows tells whether err only says that a query found nothing.
 func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
-
-// column reads the first column of rows and closes them.
-func column[T any](rows *sql.Rows, err error) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	var out []T
-	for rows.Next() {
-		var v T
-		if err := rows.Scan(&v); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		out = append(out, v)
-	}
-	return out, errors.Join(rows.Err(), rows.Close())
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+	"github.com/hermes-mcp/hermes-mcp/transcript/removal"
 	"github.com/hermes-mcp/hermes-mcp/transcript/writer"
 )
 
@@ -56,7 +57,7 @@ func (db *DB) Forget(ctx context.Context, what Chosen, bury bool) (Receipt, erro
 	}
 	r := Receipt{At: db.now().UTC(), Room: !bury, Sessions: names, First: what.First, Last: what.Last, Outside: []Standing{}}
 	err := db.update(ctx, true, func(t *engine.Tx) error {
-		gone, err := db.writer.Remove(t, names, bury, r.At)
+		gone, err := removal.Remove(t, names, bury, r.At)
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (db *DB) Receipts(ctx context.Context) (out []Receipt, err error) {
 
 // Forgotten returns the ids of the sessions that no source may bring back.
 func (db *DB) Forgotten(ctx context.Context) ([]string, error) {
-	names, err := column[string](db.read.QueryContext(ctx, "SELECT name FROM tombstone ORDER BY id"))
+	names, err := engine.Column[string](db.read.QueryContext(ctx, "SELECT name FROM tombstone ORDER BY id"))
 	if err != nil {
 		return nil, fmt.Errorf("forgotten sessions: %w", db.explain(err))
 	}
@@ -139,7 +140,7 @@ func (db *DB) Forgotten(ctx context.Context) ([]string, error) {
 
 // Exports returns the files that exports were written to.
 func (db *DB) Exports(ctx context.Context) ([]string, error) {
-	paths, err := column[string](db.read.QueryContext(ctx, "SELECT path FROM export ORDER BY path"))
+	paths, err := engine.Column[string](db.read.QueryContext(ctx, "SELECT path FROM export ORDER BY path"))
 	if err != nil {
 		return nil, fmt.Errorf("exports: %w", db.explain(err))
 	}

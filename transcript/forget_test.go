@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/residue"
 )
 
@@ -141,7 +142,7 @@ func TestForgettingLeavesNoRowBehindInAnyTable(t *testing.T) {
 		"receipt":           "SELECT count(*) FROM receipt WHERE body LIKE '%quokka%'",
 		"export":            "SELECT 0", // paths
 	}
-	tables, err := column[string](db.read.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"))
+	tables, err := engine.Column[string](db.read.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestForgettingLeavesNoRowBehindInAnyTable(t *testing.T) {
 			if i := strings.LastIndex(table, "_"); i > 0 && left[table[:i]] != "" && strings.HasSuffix(table[:i], "_fts") {
 				continue // a table of an index
 			}
-			t.Errorf("the table %s is new: clear it in transcript/writer/forget.go, and say here how that is seen", table)
+			t.Errorf("the table %s is new: clear it in transcript/removal/removal.go, and say here how that is seen", table)
 			continue
 		}
 		var n int

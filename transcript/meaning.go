@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 	"github.com/hermes-mcp/hermes-mcp/transcript/vector"
@@ -58,7 +59,7 @@ func (db *DB) VectorCoverage(ctx context.Context) (VectorCoverage, error) {
 
 // own reads the messages that a session itself holds, in order.
 func (db *DB) own(ctx context.Context, session int64) ([]record.Message, error) {
-	ids, err := column[int64](db.read.QueryContext(ctx, "SELECT id FROM message WHERE session = ? AND role IN ('user', 'assistant') ORDER BY seq, id", session))
+	ids, err := engine.Column[int64](db.read.QueryContext(ctx, "SELECT id FROM message WHERE session = ? AND role IN ('user', 'assistant') ORDER BY seq, id", session))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
@@ -40,7 +41,7 @@ func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Messa
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	ids, err := column[int64](db.often.Query(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))
+	ids, err := engine.Column[int64](db.often.Query(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))
 	if err != nil {
 		return nil, 0, 0, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+	"github.com/hermes-mcp/hermes-mcp/transcript/removal"
 )
 
 var (
@@ -272,7 +273,7 @@ func (r *restore) carry(ctx context.Context, db *DB, again Chosen) error {
 		names = append(names, s.ID)
 	}
 	return db.update(ctx, true, func(t *engine.Tx) error {
-		if _, err := db.writer.Remove(t, names, true, db.now()); err != nil {
+		if _, err := removal.Remove(t, names, true, db.now()); err != nil {
 			return err
 		}
 		for _, path := range r.exports {

@@ -71,7 +71,7 @@ func TestWhatIsArchivedDuringARestoreIsInTheArchiveOrInTheCopyOfIt(t *testing.T)
 	}
 	for _, path := range append(kept, p.path) {
 		place{path, ""}.with(t, func(db *DB) {
-			names, err := column[string](db.read.Query("SELECT name FROM session"))
+			names, err := engine.Column[string](db.read.Query("SELECT name FROM session"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -74,7 +74,7 @@ func (db *DB) Lineage(ctx context.Context, sessionIDs ...string) ([]string, erro
 		}
 		seen[id] = true
 		out = append(out, id)
-		related, err := column[string](db.read.QueryContext(ctx,
+		related, err := engine.Column[string](db.read.QueryContext(ctx,
 			"SELECT name FROM session WHERE root = (SELECT root FROM session WHERE name = ?) ORDER BY id", id))
 		if err != nil {
 			return nil, fmt.Errorf("lineage of %s: %w", id, db.explain(err))

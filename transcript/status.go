@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 )
 
 // A SourceCoverage says what the archive holds of one source.
@@ -20,7 +22,7 @@ type SourceCoverage struct {
 
 // Coverage says what is archived, pending and unreadable, by source.
 func (db *DB) Coverage(ctx context.Context) ([]SourceCoverage, error) {
-	sources, err := column[string](db.read.QueryContext(ctx, "SELECT source FROM session UNION SELECT source FROM file"))
+	sources, err := engine.Column[string](db.read.QueryContext(ctx, "SELECT source FROM session UNION SELECT source FROM file"))
 	if err != nil {
 		return nil, fmt.Errorf("coverage: %w", db.explain(err))
 	}

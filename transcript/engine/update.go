@@ -195,3 +195,19 @@ func (db *DB) Checkpoint(ctx context.Context, mode string) error {
 	}
 	return db.Explain(err)
 }
+
+// Column reads the first column of rows and closes them.
+func Column[T any](rows *sql.Rows, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	var out []T
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(&v); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		out = append(out, v)
+	}
+	return out, errors.Join(rows.Err(), rows.Close())
+}

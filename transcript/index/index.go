@@ -22,8 +22,6 @@ package index
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -119,20 +117,4 @@ func (x *Index) Recent(ctx context.Context, f Filter, limit int) ([]int64, error
 		}
 	}
 	return out, nil
-}
-
-// column reads the first column of rows and closes them.
-func column[T any](rows *sql.Rows, err error) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	var out []T
-	for rows.Next() {
-		var v T
-		if err := rows.Scan(&v); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		out = append(out, v)
-	}
-	return out, errors.Join(rows.Err(), rows.Close())
 }

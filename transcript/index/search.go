@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/postings"
 	"github.com/hermes-mcp/hermes-mcp/transcript/rank"
 )
@@ -187,7 +188,7 @@ func (s *search) ask(ctx context.Context, query string, e expression, limit int,
 	}
 	arg, release := c.Register()
 	defer release()
-	_, err := column[int64](s.x.read.Query(ctx, query, append([]any{e.match, arg}, args...)...))
+	_, err := engine.Column[int64](s.x.read.Query(ctx, query, append([]any{e.match, arg}, args...)...))
 	if c.Stopped() {
 		err = ctx.Err()
 	}

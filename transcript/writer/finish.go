@@ -1,14 +1,13 @@
 package writer
 
 import (
-	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
@@ -92,7 +91,7 @@ func (s *store) link(r *sessionRow) error {
 	if err != nil {
 		return err
 	}
-	roots, err := column[int64](st.QueryContext(s.Ctx, r.ID))
+	roots, err := engine.Column[int64](st.QueryContext(s.Ctx, r.ID))
 	for i := 0; err == nil && i < len(roots); i++ {
 		err = s.moveRoot(roots[i], r.root)
 	}
@@ -161,20 +160,4 @@ func (s *store) indexHeader(r *sessionRow, header string) error {
 		return err
 	}
 	return s.setSlot(r.id, id*index.BlockSlots, index.Slot{Header: true, Indexed: size > 0, Tokens: size}.Encode())
-}
-
-// column reads the first column of rows and closes them.
-func column[T any](rows *sql.Rows, err error) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	var out []T
-	for rows.Next() {
-		var v T
-		if err := rows.Scan(&v); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		out = append(out, v)
-	}
-	return out, errors.Join(rows.Err(), rows.Close())
 }

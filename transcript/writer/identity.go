@@ -1,6 +1,9 @@
 package writer
 
-import "github.com/hermes-mcp/hermes-mcp/transcript/record"
+import (
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
+	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+)
 
 // identify returns the key of a draft and the id of the message that the
 // archive holds under it, or 0.
@@ -86,7 +89,7 @@ func (s *store) twinsOf(sess *sessionRow) (map[int64][]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := column[int64](st.QueryContext(s.Ctx, sess.id))
+	ids, err := engine.Column[int64](st.QueryContext(s.Ctx, sess.id))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package writer
 import (
 	"maps"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/index"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
@@ -78,7 +79,7 @@ func (s *store) revise(r revision) error {
 	if err != nil {
 		return err
 	}
-	ids, err := column[int64](st.QueryContext(s.Ctx, r.bit, sess.id, from, s.read.last[r.session]))
+	ids, err := engine.Column[int64](st.QueryContext(s.Ctx, r.bit, sess.id, from, s.read.last[r.session]))
 	if err != nil {
 		return err
 	}

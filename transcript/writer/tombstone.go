@@ -12,7 +12,7 @@ func gravesOf(t *engine.Tx) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := column[string](st.QueryContext(t.Ctx))
+	names, err := engine.Column[string](st.QueryContext(t.Ctx))
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}

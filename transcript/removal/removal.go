@@ -1,7 +1,18 @@
-package writer
+// Package removal takes sessions out of the archive, with all that it knows of
+// them.
+//
+// # Promises
+//
+// All of the sessions go, or none. A message that a session which stays repeats
+// is not lost: it becomes that session's own. No number of what went is given to
+// something else. What is buried is known again under every name. The bytes are not
+// overwritten: that is package engine's.
+package removal
 
 import (
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +21,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
+	"github.com/hermes-mcp/hermes-mcp/transcript/writer"
 )
 
 // ofSession clears, of every table that holds something about a session or its
@@ -41,13 +53,12 @@ type Removed struct {
 // that are not there are passed over. With bury no source may bring them back.
 //
 // The bytes are not overwritten: see [engine.DB.Scrub].
-func (w *Writer) Remove(t *engine.Tx, names []string, bury bool, at time.Time) (Removed, error) {
-	s, err := newStore(t)
+func Remove(t *engine.Tx, names []string, bury bool, at time.Time) (Removed, error) {
+	c, err := writer.NewChange(t)
 	if err != nil {
 		return Removed{}, err
 	}
-	s.read = newReading(false)
-	r := removal{store: s, going: make(map[int64]record.Session), contexts: make(map[int64]bool), bury: bury, at: record.Millis(at)}
+	r := removal{Change: c, going: make(map[int64]record.Session), contexts: make(map[int64]bool), bury: bury, at: record.Millis(at)}
 	if err := r.run(names); err != nil {
 		return Removed{}, fmt.Errorf("remove sessions: %w", err)
 	}
@@ -56,7 +67,7 @@ func (w *Writer) Remove(t *engine.Tx, names []string, bury bool, at time.Time) (
 
 // A removal is one run of Remove.
 type removal struct {
-	*store
+	*writer.Change
 	going    map[int64]record.Session // by row
 	roots    []int64
 	contexts map[int64]bool // that messages which go were said in
@@ -91,7 +102,7 @@ func (r *removal) run(names []string) error {
 	if err := r.forgetFiles(); err != nil {
 		return err
 	}
-	if err := r.finish(); err != nil {
+	if err := r.Finish(); err != nil {
 		return err
 	}
 	return r.sweep()
@@ -109,7 +120,7 @@ func (r *removal) choose(name string) error {
 	var header string
 	err := r.Row("SELECT "+record.SessionColumns+", id, root, text, header FROM session WHERE name = ?", []any{name},
 		append(record.SessionFields(&s), &row, &root, &text, &header)...)
-	if noRows(err) {
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
@@ -121,8 +132,7 @@ func (r *removal) choose(name string) error {
 	r.going[row] = s
 	r.roots = append(r.roots, root)
 	r.done.Sessions++
-	_, words, _ := analyse(header[:max(0, strings.LastIndexByte(header, '\n'))])
-	r.count(nil, words)
+	r.Uncount(header[:max(0, strings.LastIndexByte(header, '\n'))])
 	return nil
 }
 
@@ -168,56 +178,11 @@ func (r *removal) handOver(row int64) error {
 			continue
 		}
 		moved[h.message] = true
-		if err := r.move(h.message, h.session, h.seq); err != nil {
+		if err := r.Give(h.message, h.session, h.seq); err != nil {
 			return err
 		}
 	}
 	r.done.Moved += len(moved)
-	return nil
-}
-
-// move makes a message the own one of another session, under an id of its own.
-func (r *removal) move(id, session int64, seq int) error {
-	var name string
-	if err := r.Row("SELECT name FROM session WHERE id = ?", []any{session}, &name); err != nil {
-		return err
-	}
-	heir, err := r.session(name)
-	if err != nil {
-		return err
-	}
-	var m record.Message
-	if _, err := r.load(id, &m); err != nil {
-		return err
-	}
-	d := &draft{Message: m}
-	if err := d.prepare(); err != nil {
-		return err
-	}
-	to, err := r.takeID(heir, slotOf(&m, d.size))
-	if err != nil {
-		return err
-	}
-	for _, step := range []struct {
-		query string
-		args  []any
-	}{
-		{"UPDATE message SET id = ?, session = ?, seq = ? WHERE id = ?", []any{to, session, seq, id}},
-		{"DELETE FROM member WHERE message = ? AND session = ?", []any{id, session}},
-		{"UPDATE member SET message = ? WHERE message = ?", []any{to, id}},
-		{"UPDATE chunk SET message = ? WHERE session = ? AND message = ?", []any{to, session, id}},
-		{"UPDATE mark SET message = ? WHERE session = ? AND message = ?", []any{to, session, id}},
-	} {
-		if err := r.Exec(step.query, step.args...); err != nil {
-			return err
-		}
-	}
-	r.docs = append(r.docs, doc{id: id})
-	if d.terms != "" {
-		r.docs = append(r.docs, doc{id: to, terms: d.terms})
-	}
-	heir.text += record.TextSize(&m)
-	heir.changed = true
 	return nil
 }
 
@@ -227,13 +192,13 @@ func (r *removal) clear(row int64) error {
 	if err != nil {
 		return err
 	}
-	ids, err := column[int64](st.QueryContext(r.Ctx, row))
+	ids, err := engine.Column[int64](st.QueryContext(r.Ctx, row))
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		var m record.Message
-		if _, err := r.load(id, &m); err != nil {
+		m, err := r.Load(id)
+		if err != nil {
 			return err
 		}
 		var key, context int64
@@ -248,8 +213,7 @@ func (r *removal) clear(row int64) error {
 		r.contexts[context] = true
 		r.done.Messages++
 		r.done.Bytes += record.TextSize(&m)
-		_, words, _ := analyse(record.IndexText(&m))
-		r.index(id, "", nil, words, true)
+		r.Unindex(id, &m)
 	}
 	for _, query := range ofSession {
 		if err := r.Exec(query, row); err != nil {
@@ -271,7 +235,7 @@ func (r *removal) forgetFiles() error {
 		if err != nil {
 			return err
 		}
-		paths, err := column[string](st.QueryContext(r.Ctx, source))
+		paths, err := engine.Column[string](st.QueryContext(r.Ctx, source))
 		if err != nil {
 			return err
 		}
@@ -312,13 +276,6 @@ func holds(s record.Session, path, known string) bool {
 // sweep deletes what nothing refers to any more, and tells every process that
 // holds the directory of the archive to read it anew.
 func (r *removal) sweep() error {
-	for word, n := range r.df {
-		if n < 0 {
-			if err := r.Exec("DELETE FROM term WHERE term = ? AND df <= 0", word); err != nil {
-				return err
-			}
-		}
-	}
 	contexts, err := json.Marshal(slices.Collect(maps.Keys(r.contexts)))
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package writer
+package removal
 
 import "encoding/json"
 
@@ -39,13 +39,8 @@ func (r *removal) relink() error {
 			}
 			root = orphans[parent]
 		}
-		if err := r.Exec("UPDATE session SET root = ?, rev = ? WHERE id = ?", root, r.rev, id); err != nil {
+		if err := r.Reroot(id, root); err != nil {
 			return err
-		}
-		for _, open := range r.sessions {
-			if open.id == id {
-				open.root = root
-			}
 		}
 	}
 	return nil
