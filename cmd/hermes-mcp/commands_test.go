@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +115,33 @@ func rpc(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%v\n%s", err, stderr)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(out), got.Bytes(), 0o600))
+}
+
+// deaf has a program answer the first line of IN, stops listening, sends the
+// other lines and ends the input: deaf IN CODE hermes-mcp ARGS.., which must
+// end with CODE.
+func deaf(ts *testscript.TestScript, neg bool, args []string) {
+	first, others, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	cmd := program(ts, args[2:])
+	stdin, err := cmd.StdinPipe()
+	ts.Check(err)
+	stdout, err := cmd.StdoutPipe()
+	ts.Check(err)
+	stderr := &bytes.Buffer{}
+	cmd.Stderr = stderr
+	ts.Check(cmd.Start())
+	_, err = io.WriteString(stdin, first+"\n")
+	ts.Check(err)
+	_, err = bufio.NewReader(stdout).ReadString('\n')
+	ts.Check(err)
+	ts.Check(stdout.Close())
+	// It may have ended by then.
+	_, _ = io.WriteString(stdin, others)
+	_ = stdin.Close()
+	err = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); (strconv.Itoa(code) == args[1]) == neg {
+		ts.Fatalf("%v\n%s", err, stderr)
+	}
 }
 
 // exits checks the exit code of a program without input: exits CODE ARGS...

@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"many": many, "servers": servers, "rpc": rpc, "await": await, "hold": hold, "exits": exits, "foreign": foreign,
+			"many": many, "servers": servers, "rpc": rpc, "deaf": deaf, "await": await, "hold": hold, "exits": exits, "foreign": foreign,
 			"json": inJSON, "atmost": atMost, "repeat": repeat, "raw": raw, "concat": concat, "setenv": setenv,
 			"model": model, "embedder": embedderAt, "until": until, "expand": expand, "day": dayOfRecalls, "killings": killings,
 			"stands": stands, "beside": beside, "pinned": pinned,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -53,6 +54,11 @@ func (a *app) serve(ctx context.Context) error { return a.serveStdio(ctx, servin
 // answers what was read and ends in order.
 func (a *app) serveStdio(ctx context.Context, how serving) error {
 	how.origin = originTool
+	// A client that has hung up is an error of the next write, which ends us in
+	// order; without this it would be a signal that kills us between two edits.
+	hungUp := make(chan os.Signal, 1)
+	signal.Notify(hungUp, syscall.SIGPIPE)
+	defer signal.Stop(hungUp)
 	return a.serving(ctx, how, func(srv *server.MCPServer, _ serving) error {
 		return serve.Stdio(ctx, srv, a.in, a.out)
 	})
