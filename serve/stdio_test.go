@@ -417,8 +417,9 @@ func TestOddLinesAreAnsweredForWhatTheyAre(t *testing.T) {
 		"a large id comes back unchanged":             {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", 0},
 		"an unknown method is answered at once":       {`{"jsonrpc":"2.0","id":5,"method":"nobody/knows"}`, "5", mcp.METHOD_NOT_FOUND},
 		"an unknown tool is an error":                 {callLine(5, "nothing", ""), "5", mcp.INVALID_PARAMS},
-		"a method that is no string":                  {`{"jsonrpc":"2.0","id":5,"method":5}`, "null", mcp.INVALID_REQUEST},
-		"params that are a list":                      {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}`, "5", mcp.INVALID_REQUEST},
+		"a method that is no string":                  {`{"jsonrpc":"2.0","id":5,"method":5}`, "5", mcp.INVALID_REQUEST},
+		"params that are a list":                      {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}`, "5", mcp.INVALID_PARAMS},
+		"a tool's name that is no string":             {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":7}}`, "5", mcp.INVALID_PARAMS},
 		"an answer to nothing is passed over":         {`{"jsonrpc":"2.0","id":5,"result":{}}`, "", 0},
 		"an unknown notification is passed over":      {`{"jsonrpc":"2.0","method":"notifications/x"}`, "", 0},
 		"a notification with an id is not answered":   {`{"jsonrpc":"2.0","id":4,"method":"notifications/initialized"}`, "", 0},
@@ -448,7 +449,7 @@ func TestOddLinesAreAnsweredForWhatTheyAre(t *testing.T) {
 			if string(a.ID) != c.id || (a.Error == nil) != (c.code == 0) || a.Error != nil && a.Error.Code != c.code {
 				t.Errorf("answer: %s", a.line)
 			}
-			if strings.Contains(a.line, "secret") {
+			if strings.Contains(a.line, "secret") || strings.Contains(a.line, "Go struct") {
 				t.Errorf("the inside shows: %s", a.line)
 			}
 			if strings.Contains(name, "bare") && (len(d.bugs) != 1 || !strings.Contains(d.bugs[0], "secret detail") || len(d.done) != 1) {
@@ -510,6 +511,52 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	return len(p), nil
+}
+
+func TestListenersWithOneIDAllEndWithTheInput(t *testing.T) {
+	s := server.NewMCPServer("x", "1", server.WithResourceCapabilities(false, true))
+	listen := `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true},` + modern + `}}` + "\n"
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		if err := Stdio(t.Context(), s, strings.NewReader(listen+listen), &out); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.String(), "notifications/subscriptions/acknowledged"); n != 2 {
+			t.Errorf("%d acknowledgements: %s", n, out.String())
+		}
+	})
+}
+
+// A stuck writer takes nothing until it is released.
+type stuck struct{ release chan struct{} }
+
+func (s stuck) Write(p []byte) (int, error) {
+	<-s.release
+	return len(p), nil
+}
+
+func TestAClientThatSendsNonsenseAndReadsNothingIsHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines, out, taken := make(chan wire.Line), stuck{make(chan struct{})}, 0
+		s := (&desk{}).server()
+		go func() {
+			for range 5000 {
+				lines <- wire.Line{Text: []byte("nonsense")}
+				taken++
+			}
+			lines <- wire.Line{Err: io.EOF}
+		}()
+		end := make(chan error, 1)
+		go func() { end <- wire.Run(t.Context(), s, wire.NewSession("stuck"), lines, out) }()
+		synctest.Wait()
+		if taken > 2000 {
+			t.Errorf("%d lines were taken, whose answers nobody reads", taken)
+		}
+		close(out.release)
+		if err := <-end; err != nil || taken != 5000 {
+			t.Errorf("%d lines in the end: %v", taken, err)
+		}
+	})
 }
 
 func TestAClientThatIsGoneEndsTheLoopAfterTheWrites(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // A letter is what must be known of a message before the engine has it. One
-// that is not JSON is empty: the engine says so.
+// that is no message has nothing but its text.
 type letter struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -28,7 +28,7 @@ type letterKey struct{}
 func open(body []byte) letter {
 	var l letter
 	if json.Unmarshal(body, &l) != nil {
-		return letter{}
+		return letter{raw: body}
 	}
 	l.raw = body
 	return l

@@ -76,3 +76,33 @@ func TestAVersionFromTheFutureIsAnsweredWithThoseThatAreServed(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNoMessageIsAnsweredAsOverStdio(t *testing.T) {
+	s := (&desk{}).site(t, nil)
+	session := s.hello()
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		says   string
+	}{
+		"torn":                     {`{"jsonrpc":"2.0","id":1,`, 400, `"id":null,"error":{"code":-32700`},
+		"nothing":                  {` `, 400, `"id":null,"error":{"code":-32700`},
+		"a batch":                  {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 400, `"code":-32600,"message":"batches are not supported`},
+		"a number":                 {`5`, 400, `"code":-32600`},
+		"a method that is none":    {`{"jsonrpc":"2.0","id":5,"method":5}`, 400, `"id":5,"error":{"code":-32600`},
+		"an id that is null":       {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, 400, `"code":-32600`},
+		"params of another form":   {`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}`, 200, `"code":-32602,"message":"the params of tools/call`},
+		"an answer to no question": {`{"jsonrpc":"2.0","id":5,"result":{}}`, 202, ``},
+	} {
+		if r := s.send("POST", "/mcp", c.body, "Mcp-Session-Id", session); r.status != c.status || !strings.Contains(r.body, c.says) || strings.Contains(r.body, "Go struct") {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+	}
+	wrongForm := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":7,` + modern + `}}`
+	if r := s.send("POST", "/mcp", wrongForm, modernHead, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "7"); r.status != 400 || strings.Contains(r.body, "Go struct") {
+		t.Errorf("newest: %+v", r)
+	}
+	if r := s.send("DELETE", "/mcp", ""); r.status != 400 {
+		t.Errorf("the end of no session: %+v", r)
+	}
+}

@@ -237,21 +237,8 @@ func (d *doors) open(g Grant) *grant {
 func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 	g := grantOf(r.Context())
 	id := r.Header.Get(server.HeaderKeySessionID)
-	switch r.Method {
-	case http.MethodPost, http.MethodDelete:
-	case http.MethodGet:
-		if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-			w.Header().Set("Allow", "POST")
-			refuse(w, http.StatusMethodNotAllowed, "there are no streams of a session in this version of the protocol: use POST")
-			return
-		}
-		if id == "" {
-			refuse(w, http.StatusBadRequest, "a stream needs the Mcp-Session-Id of its session")
-			return
-		}
-	default:
-		w.Header().Set("Allow", "POST, GET, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, "use POST")
+	if status, why := misplaced(w, r, id); why != "" {
+		refuse(w, status, why)
 		return
 	}
 	if id != "" {
@@ -263,20 +250,26 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	d.evict()
 	l := letterOf(r.Context())
+	if r.Method == http.MethodPost {
+		if bad := wire.Misfit(l.raw); bad != nil {
+			answerWith(w, http.StatusBadRequest, bad)
+			return
+		}
+	}
 	if l.homeless(r) {
 		refuse(w, http.StatusBadRequest, "Mcp-Session-Id is missing: initialize first and send the id it answers with")
 		return
 	}
 	if wrong := wire.WrongCursor(g.Server, l.raw); wrong != nil {
-		w.Header().Set("Content-Type", "application/json")
+		status := http.StatusOK
 		if l.modern(r) {
-			w.WriteHeader(http.StatusBadRequest)
+			status = http.StatusBadRequest
 		}
-		_, _ = w.Write(wrong) // the client that hung up is not told
+		answerWith(w, status, wrong)
 		return
 	}
-	ctx, missing := wire.WithNotFound(r.Context())
-	out := &answerWriter{ResponseWriter: w, missing: missing, id: changing(l.ID)}
+	ctx, correction := wire.WithCorrection(r.Context())
+	out := &answerWriter{ResponseWriter: w, correction: correction, id: changing(l.ID)}
 	if l.Method == string(mcp.MethodToolsCall) && takesStream(r) {
 		ctx = wire.WithProgress(ctx, l.raw, out.notice)
 	}
@@ -294,6 +287,38 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		}()
 	}
 	g.mcp.ServeHTTP(out, r.WithContext(ctx))
+}
+
+// misplaced says why a request of that method, for the session id, has nothing
+// to do here; why is "" when it has.
+func misplaced(w http.ResponseWriter, r *http.Request, id string) (status int, why string) {
+	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	switch r.Method {
+	case http.MethodPost:
+	case http.MethodDelete:
+		if id == "" && !modern {
+			return http.StatusBadRequest, "Mcp-Session-Id must name the session to end"
+		}
+	case http.MethodGet:
+		if modern {
+			w.Header().Set("Allow", "POST")
+			return http.StatusMethodNotAllowed, "there are no streams of a session in this version of the protocol: use POST"
+		}
+		if id == "" {
+			return http.StatusBadRequest, "a stream needs the Mcp-Session-Id of its session"
+		}
+	default:
+		w.Header().Set("Allow", "POST, GET, DELETE")
+		return http.StatusMethodNotAllowed, "use POST"
+	}
+	return 0, ""
+}
+
+// answerWith sends an answer that is not the engine's.
+func answerWith(w http.ResponseWriter, status int, answer []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(answer) // the client that hung up is not told
 }
 
 // shutDown ends the streams, lets everything else finish and stops srv.

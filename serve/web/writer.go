@@ -14,14 +14,14 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/serve/wire"
 )
 
-// An answerWriter puts right what the engine writes: the code of an answer
-// that a resource is not there, and ids that its arithmetic changed. It can
+// An answerWriter puts right what the engine writes: errors that should say
+// something else, and ids that its arithmetic changed. It can
 // also send notices before the answer, which then is the last event of a
 // stream.
 type answerWriter struct {
 	http.ResponseWriter
-	missing *wire.NotFound
-	id      json.RawMessage // as the client wrote it, when the engine would not
+	correction *wire.Correction
+	id         json.RawMessage // as the client wrote it, when the engine would not
 
 	mu        sync.Mutex
 	begun     bool // something was written
@@ -45,8 +45,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		return
 	}
 	w.begun = true
-	var e mcp.JSONRPCErrorDetails
-	if status == http.StatusOK && w.missing.Correct(&e) && e.Code == mcp.INVALID_PARAMS {
+	if status == http.StatusOK && w.correction.BadRequest() {
 		status = http.StatusBadRequest
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -109,17 +108,17 @@ func takesStream(r *http.Request) bool {
 	return strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/event-stream")
 }
 
-// correct is an answer that a resource is not there as it should be.
+// correct is an error answer as it should be.
 func (w *answerWriter) correct(p []byte) []byte {
 	var answer struct {
 		JSONRPC string                   `json:"jsonrpc"`
 		ID      json.RawMessage          `json:"id"`
 		Error   *mcp.JSONRPCErrorDetails `json:"error"`
 	}
-	if !w.missing.Correct(&mcp.JSONRPCErrorDetails{}) || json.Unmarshal(p, &answer) != nil || answer.Error == nil {
+	if !w.correction.Correct(&mcp.JSONRPCErrorDetails{}) || json.Unmarshal(p, &answer) != nil || answer.Error == nil {
 		return p
 	}
-	w.missing.Correct(answer.Error)
+	w.correction.Correct(answer.Error)
 	out, err := json.Marshal(answer)
 	if err != nil {
 		return p

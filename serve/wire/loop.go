@@ -48,6 +48,7 @@ func Run(ctx context.Context, s *server.MCPServer, own *Session, lines <-chan Li
 		server:  s,
 		session: own,
 		calls:   map[string]*call{},
+		streams: map[*call]bool{},
 		writes:  make(chan *call, maxCalls),
 		reads:   make(chan struct{}, parallelReads),
 		room:    newRoom(maxCalls, maxCallBytes),
@@ -87,9 +88,10 @@ type loop struct {
 	writes  chan *call    // calls that run one by one in order
 	reads   chan struct{} // one slot a call that runs beside them
 
-	mu    sync.Mutex
-	calls map[string]*call // under way or queued, by IDKey
-	over  bool             // no new streams
+	mu      sync.Mutex
+	calls   map[string]*call // under way or queued, by IDKey
+	streams map[*call]bool   // those that end only when cancelled
+	over    bool             // no new streams
 }
 
 // A call is one request under way or queued.
@@ -97,7 +99,6 @@ type call struct {
 	message
 	ctx       context.Context
 	cancel    context.CancelFunc
-	stream    bool // ends only when cancelled
 	cancelled bool // by the client: must not be answered
 }
 
@@ -122,14 +123,14 @@ func (l *loop) take(ctx context.Context, lines <-chan Line) error {
 // accept answers one line, or has it answered.
 func (l *loop) accept(in Line) {
 	if in.TooLong {
-		l.send(rpcError(in.ID, mcp.INVALID_REQUEST,
-			fmt.Sprintf("the line is longer than %d MiB and was not read: send less at once", MaxLine>>20)), nil)
+		l.refuse(rpcError(in.ID, mcp.INVALID_REQUEST,
+			fmt.Sprintf("the line is longer than %d MiB and was not read: send less at once", MaxLine>>20)))
 		return
 	}
 	m, bad := parseMessage(in.Text)
 	switch {
 	case bad != nil:
-		l.send(bad, nil)
+		l.refuse(bad)
 	case m.answer:
 	case m.method == string(mcp.MethodNotificationCancelled):
 		l.cancel(m.params)
@@ -209,12 +210,20 @@ func (l *loop) run(c *call) {
 // send queues an answer; sent, when not nil, is called when it has left.
 func (l *loop) send(answer []byte, sent func()) { l.out.put(append(answer, '\n'), sent) }
 
+// refuse answers what is no request. The answer takes room as a request does:
+// a client that sends such lines and reads nothing would else fill the memory.
+func (l *loop) refuse(answer []byte) {
+	l.room.take(len(answer))
+	l.send(answer, func() { l.room.give(len(answer)) })
+}
+
 // finish sends the answer, unless the client does not want it any more.
 func (l *loop) finish(c *call, answer []byte) {
 	l.mu.Lock()
 	if key := IDKey(c.id); l.calls[key] == c {
 		delete(l.calls, key)
 	}
+	delete(l.streams, c)
 	silent := c.cancelled
 	l.mu.Unlock()
 	c.cancel()
@@ -246,7 +255,7 @@ func (l *loop) cancel(params json.RawMessage) {
 // this server is configured, it ends at once; else with the connection.
 func (l *loop) listen(c *call) {
 	l.mu.Lock()
-	c.stream = true
+	l.streams[c] = true
 	if l.over {
 		c.cancel()
 	}
@@ -263,10 +272,8 @@ func (l *loop) endStreams() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
-	for _, c := range l.calls {
-		if c.stream {
-			c.cancel()
-		}
+	for c := range l.streams {
+		c.cancel()
 	}
 }
 

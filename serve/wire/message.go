@@ -32,14 +32,14 @@ func parseMessage(raw []byte) (message, []byte) {
 		Result json.RawMessage `json:"result"`
 		Error  json.RawMessage `json:"error"`
 	}
-	if raw[0] == '[' && json.Valid(raw) {
-		return message{}, rpcError(nil, mcp.INVALID_REQUEST, "batches are not supported: send one message a line")
+	if len(raw) > 0 && raw[0] == '[' && json.Valid(raw) {
+		return message{}, rpcError(nil, mcp.INVALID_REQUEST, "batches are not supported: send one message at a time")
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		if json.Valid(raw) {
-			return message{}, rpcError(nil, mcp.INVALID_REQUEST, "not a JSON-RPC message")
+		if json.Valid(raw) { // and what of it could be taken was
+			return message{}, rpcError(usableID(head.ID), mcp.INVALID_REQUEST, "not a JSON-RPC message")
 		}
-		return message{}, rpcError(nil, mcp.PARSE_ERROR, "the line is not JSON")
+		return message{}, rpcError(nil, mcp.PARSE_ERROR, "the message is not JSON")
 	}
 	m := message{raw: raw, id: head.ID, params: head.Params}
 	if head.Method == nil {
@@ -98,7 +98,7 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 	if wrong := WrongCursor(s, m.raw); wrong != nil {
 		return wrong
 	}
-	ctx, missing := WithNotFound(ctx)
+	ctx, correction := WithCorrection(ctx)
 	resp := unserved(m)
 	if resp == nil {
 		resp = s.HandleMessage(ctx, m.raw)
@@ -112,7 +112,7 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 		resp = r
 	case mcp.JSONRPCError:
 		r.ID = mcp.NewRequestId(m.id)
-		missing.Correct(&r.Error)
+		correction.Correct(&r.Error)
 		resp = r
 	}
 	answer, err := json.Marshal(resp)
@@ -159,52 +159,77 @@ func broken(ctx context.Context, s *server.MCPServer, m message, err error) []by
 	return rpcError(m.id, mcp.INTERNAL_ERROR, InternalError)
 }
 
-// The engine reports a handler's "no such resource" as an internal error, and
-// never says which. A NotFound in the context carries both past it.
+// The engine reports a handler's "no such resource" as an internal error and
+// never says which, and of parameters of the wrong form it tells what Go thinks
+// of them, as if the message were none. A Correction in the context carries both
+// past it.
 type (
-	notFoundKey struct{}
-	// A NotFound is what became of the reading of a resource.
-	NotFound struct {
-		code int // 0 when nothing was missing
-		uri  string
+	correctionKey struct{}
+	// A Correction is what the error answer to one request should say.
+	Correction struct {
+		code    int    // 0 when nothing is wrong with what the engine says
+		message string // "" when it is the engine's
+		data    any
+		modern  bool
+		uri     string // of the resource that was asked for
 	}
 )
 
-// WithNotFound returns a context for one request, and what Watch will tell
+// WithCorrection returns a context for one request, and what Watch will tell
 // of it.
-func WithNotFound(ctx context.Context) (context.Context, *NotFound) {
-	n := &NotFound{}
-	return context.WithValue(ctx, notFoundKey{}, n), n
+func WithCorrection(ctx context.Context) (context.Context, *Correction) {
+	c := &Correction{}
+	return context.WithValue(ctx, correctionKey{}, c), c
 }
 
-// Watch has the NotFound of every request filled in. Hooks that change the
+// Watch has the Correction of every request filled in. Hooks that change the
 // address of a resource are added after it.
 func Watch(hooks *server.Hooks) {
 	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, m *mcp.ReadResourceRequest) {
-		if n, ok := ctx.Value(notFoundKey{}).(*NotFound); ok {
-			n.uri = m.Params.URI
+		if c, ok := ctx.Value(correctionKey{}).(*Correction); ok {
+			c.uri = m.Params.URI
 		}
 	})
-	hooks.AddOnError(func(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
-		n, ok := ctx.Value(notFoundKey{}).(*NotFound)
-		if !ok || !errors.Is(err, server.ErrResourceNotFound) {
+	hooks.AddOnError(func(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
+		c, ok := ctx.Value(correctionKey{}).(*Correction)
+		if !ok {
 			return
 		}
-		n.code = mcp.RESOURCE_NOT_FOUND
-		if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
-			n.code = mcp.INVALID_PARAMS
+		c.modern = mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
+		var wrongForm *server.UnparsableMessageError
+		switch {
+		case errors.As(err, &wrongForm):
+			c.code, c.message = mcp.INVALID_PARAMS, "the params of "+string(method)+" do not have the form that the protocol gives them"
+		case errors.Is(err, server.ErrResourceNotFound):
+			c.code, c.data = mcp.RESOURCE_NOT_FOUND, map[string]string{"uri": c.uri}
+			if c.modern {
+				c.code = mcp.INVALID_PARAMS
+			}
 		}
 	})
 }
 
-// Correct makes an error say what was not found; any other stays as it is. It
+// Correct makes an error say what it should; any other stays as it is. It
 // tells whether it did.
-func (n *NotFound) Correct(e *mcp.JSONRPCErrorDetails) bool {
-	if n.code == 0 {
+func (c *Correction) Correct(e *mcp.JSONRPCErrorDetails) bool {
+	if c.code == 0 {
 		return false
 	}
-	e.Code, e.Data = n.code, map[string]string{"uri": n.uri}
+	e.Code, e.Data = c.code, c.data
+	if c.message != "" {
+		e.Message = c.message
+	}
 	return true
+}
+
+// BadRequest tells whether the answer goes with the HTTP status of a bad
+// request, which the era without sessions asks for.
+func (c *Correction) BadRequest() bool { return c.modern && c.code == mcp.INVALID_PARAMS }
+
+// Misfit is the answer to a text that is not one JSON-RPC message, else nil.
+func Misfit(text []byte) []byte {
+	_, bad := parseMessage(bytes.TrimSpace(text))
+	return bad
 }
 
 // Ask has the engine handle one request in process and returns the answer as
