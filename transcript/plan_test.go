@@ -113,3 +113,35 @@ func init() {
 		"SEARCH message USING COVERING INDEX message_session (session=?); UNION ALL; SEARCH member USING PRIMARY KEY (session=?); " +
 		"SCAN (subquery-2); USE TEMP B-TREE FOR ORDER BY"
 }
+
+// A statement that is made for every session must not read all sessions. What
+// was forgotten is little.
+func TestTheWriterFindsWhatItChangesByAnIndex(t *testing.T) {
+	db := openTest(t)
+	put(t, db, "t:a", "x")
+	seen := 0
+	for _, query := range statements(t, "writer") {
+		rows, err := db.read.Query("EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+		if err != nil {
+			continue // a part of a statement
+		}
+		seen++
+		for rows.Next() {
+			var a, b, c int
+			var detail string
+			if err := rows.Scan(&a, &b, &c, &detail); err != nil {
+				t.Fatal(err)
+			}
+			table, scan := strings.CutPrefix(detail, "SCAN ")
+			if scan && table != "CONSTANT ROW" && !strings.HasPrefix(table, "tombstone") && !strings.Contains(table, "VIRTUAL TABLE") {
+				t.Errorf("%s: %s", query, detail)
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d statements found", seen)
+	}
+}

@@ -19,8 +19,12 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
-// unread is the size of a file that was not read to its end.
-const unread = -1
+const (
+	// unread is the size of a file that was not read to its end.
+	unread = -1
+	// enlisted is how many files are made known in one transaction.
+	enlisted = 1000
+)
 
 // A fileRow is what the archive knows of a file.
 type fileRow struct {
@@ -138,19 +142,22 @@ func (w *Writer) enlist(ctx context.Context, files []record.File, known map[stri
 			fresh = append(fresh, fileRow{source: f.Source, path: f.Path, size: unread})
 		}
 	}
-	if len(fresh) == 0 {
-		return nil
-	}
-	return w.sqlite.Update(ctx, false, func(t *engine.Tx) error {
-		for _, r := range fresh {
-			// Another process may have read it meanwhile.
-			if err := t.Exec(`INSERT INTO file (source, path, size, modified, inode, position) VALUES (?, ?, ?, 0, '', 0)
-				ON CONFLICT DO NOTHING`, r.source, r.path, r.size); err != nil {
-				return err
+	for some := range slices.Chunk(fresh, enlisted) {
+		err := w.sqlite.Update(ctx, false, func(t *engine.Tx) error {
+			for _, r := range some {
+				// Another process may have read it meanwhile.
+				if err := t.Exec(`INSERT INTO file (source, path, size, modified, inode, position) VALUES (?, ?, ?, 0, '', 0)
+					ON CONFLICT DO NOTHING`, r.source, r.path, r.size); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // rewritten tells whether the file is another than the one that was read up to

@@ -87,7 +87,8 @@ func (s *store) link(r *sessionRow) error {
 	if !r.fresh {
 		return nil
 	}
-	st, err := s.Stmt("SELECT root FROM session WHERE parent = ?")
+	// The second condition lets SQLite use the index, which leaves out ''.
+	st, err := s.Stmt("SELECT root FROM session WHERE parent = ? AND parent <> ''")
 	if err != nil {
 		return err
 	}

@@ -153,6 +153,9 @@ func (i *importing) run(ctx context.Context) error {
 
 // write takes one batch into the transaction.
 func (i *importing) write(b *batch) error {
+	if err := prepareAll(b.drafts); err != nil {
+		return err
+	}
 	s, err := newStore(i.t)
 	if err != nil {
 		return err

@@ -45,7 +45,9 @@ func (w *Writer) run(ctx context.Context, g *ingest, files []record.File) (recor
 }
 
 // An ingest is one run of Ingest. One goroutine reads file after file and
-// gathers what it finds into loads, another writes them.
+// gathers what it finds into loads, which are prepared while it reads on;
+// another writes them. There are at most three loads: one is filled, one waits,
+// one is written.
 type ingest struct {
 	to    *Writer
 	src   record.Source
@@ -95,7 +97,7 @@ func (g *ingest) run(ctx context.Context, files []record.File) error {
 func (g *ingest) readAndWrite(ctx context.Context, files []record.File, known map[string]fileRow) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	g.load, g.loads = &load{}, make(chan *load)
+	g.load, g.loads = &load{}, make(chan *load, 1)
 	written := make(chan error, 1)
 	go func() { written <- g.writeLoads(ctx, cancel) }()
 	var err error
@@ -214,7 +216,7 @@ func (w *Writer) Put(ctx context.Context, s record.Session, msgs []record.Messag
 	id := s.ID
 	in := newIntake(s.Source(), s.SourcePath, w.mask, func(b *batch) error {
 		batches = append(batches, b)
-		return nil
+		return prepareAll(b.drafts)
 	})
 	err = in.Session(s)
 	for i := 0; err == nil && i < len(msgs); i++ {

@@ -23,7 +23,7 @@ const (
 	maxProblems   = 20 // kept for one file
 )
 
-// A draft is a message on its way into the archive, prepared outside the
+// A draft is a message on its way into the archive. It is prepared outside the
 // transaction: analysed and packed.
 type draft struct {
 	record.Message
@@ -185,21 +185,18 @@ func (in *intake) Rewind(sessionID, uid string) error {
 	return nil
 }
 
-// flush prepares and delivers what was gathered.
+// flush delivers what was gathered.
 func (in *intake) flush() error {
 	b := in.now
 	if len(b.drafts)+len(b.sessions)+len(b.revised) == 0 && !b.marked {
 		return nil
-	}
-	if err := prepareAll(b.drafts); err != nil {
-		return err
 	}
 	b.problems, b.bytes = in.problems, in.bytes
 	in.reset()
 	return in.deliver(b)
 }
 
-// prepareAll prepares drafts, several at once when there are many.
+// prepareAll prepares drafts for writing, several at once when there are many.
 func prepareAll(drafts []*draft) error {
 	const piece = 16
 	var next atomic.Int64

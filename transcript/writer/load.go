@@ -15,6 +15,7 @@ type load struct {
 	steps    []step
 	messages int
 	bytes    int
+	prepared chan error // one value, when all messages are
 }
 
 const (
@@ -58,11 +59,24 @@ func (g *ingest) put(ctx context.Context, s step) error {
 	return g.send(ctx)
 }
 
+// prepare begins to prepare the messages of a load for writing.
+func (l *load) prepare() {
+	drafts := make([]*draft, 0, l.messages)
+	for _, s := range l.steps {
+		if s.batch != nil {
+			drafts = append(drafts, s.batch.drafts...)
+		}
+	}
+	l.prepared = make(chan error, 1)
+	go func() { l.prepared <- prepareAll(drafts) }()
+}
+
 // send hands the load to the writer and begins another.
 func (g *ingest) send(ctx context.Context) error {
 	if len(g.load.steps) == 0 {
 		return nil
 	}
+	g.load.prepare()
 	select {
 	case g.loads <- g.load:
 		g.load = &load{}
@@ -77,12 +91,16 @@ func (g *ingest) send(ctx context.Context) error {
 func (g *ingest) writeLoads(ctx context.Context, stop func()) (err error) {
 	n := 0
 	for l := range g.loads {
+		unprepared := <-l.prepared
 		if err != nil {
 			continue
 		}
-		n++
-		if err = g.write(ctx, l); err == nil {
+		if err = unprepared; err == nil && n > 0 {
 			err = g.to.tendBetween(ctx, n)
+		}
+		n++
+		if err == nil {
+			err = g.write(ctx, l)
 		}
 		if err != nil {
 			stop()

@@ -38,7 +38,12 @@ func (w *Writer) Turn(ctx context.Context, s record.Session, text, outcome strin
 			return err
 		}
 		uid := pair + strconv.FormatInt(st.rev, 10) // no other turn of this archive has it
-		in := newIntake(s.Source(), "", w.mask, func(b *batch) error { return st.write(b, newReading(false)) })
+		in := newIntake(s.Source(), "", w.mask, func(b *batch) error {
+			if err := prepareAll(b.drafts); err != nil {
+				return err
+			}
+			return st.write(b, newReading(false))
+		})
 		if err := errors.Join(in.Session(s),
 			in.Message(record.Message{SessionID: s.ID, UID: uid, Role: record.UserRole, Content: text, At: at}),
 			in.Message(record.Message{SessionID: s.ID, UID: uid + "-outcome", ParentUID: uid, Role: record.Assistant, Content: outcome, At: at}),

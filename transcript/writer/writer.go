@@ -2,8 +2,8 @@
 //
 // It owns the tables session, block, message, member, context, file and term
 // and both indexes, as far as writing goes. A source reads in one goroutine,
-// where messages are also joined, analysed and packed; one transaction at a time
-// is written in another.
+// where messages are also joined; they are analysed and packed beside it, and one
+// transaction at a time is written in another.
 //
 // # Promises
 //
