@@ -84,6 +84,17 @@ func BenchmarkRecall(b *testing.B) {
 			b.ReportMetric(took[len(took)-1], "worst-ms")
 		})
 	}
+	b.Run("chinese, first of a process", func(b *testing.B) {
+		for b.Loop() {
+			fresh := New(p.store.path)
+			if _, err := fresh.Recall(b.Context(), provider.Session{}, kinds["chinese"]()); err != nil {
+				b.Fatal(err)
+			}
+			if err := fresh.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("probe", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := p.probe(b.Context(), fmt.Sprintf("case %d", rnd.IntN(900)), filter{limit: 5}); err != nil {

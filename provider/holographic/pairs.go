@@ -8,23 +8,30 @@ import (
 )
 
 // grams are the pairs of letters of a store. FTS5 cannot find a part of a
-// Chinese run, which it takes for one word. They are made when they are first
-// needed, and again when the store has changed.
+// Chinese run, which it takes for one word. The first question after a change
+// looks only for its own pairs, which is all that a hook ever asks; the second
+// one makes the pairs of all facts, for itself and those that follow.
 type grams struct {
-	*wording.Grams
-	version int64
+	*wording.Grams // nil when one question has been asked
+	version        int64
 }
 
-// pairsOf returns the pairs of the store as it is now.
-func (p *Provider) pairsOf(ctx context.Context, r *reader) (*grams, error) {
+// pairsOf returns the pairs of the store as it is now, those that are asked
+// for at least.
+func (p *Provider) pairsOf(ctx context.Context, r *reader, asked []string) (*wording.Grams, error) {
 	p.mu.Lock()
-	g := p.grams
+	known := p.grams
 	p.mu.Unlock()
-	if g != nil && g.version == r.version {
-		return g, nil
+	if known != nil && known.version == r.version && known.Grams != nil {
+		return known.Grams, nil
 	}
-	g = &grams{wording.NewGrams(), r.version}
-	rows, err := r.QueryContext(ctx, "SELECT fact_id, content FROM facts")
+	made := grams{version: r.version}
+	g := wording.NewGrams(asked...)
+	if known != nil && known.version == r.version {
+		g = wording.NewGrams()
+		made.Grams = g
+	}
+	rows, err := r.QueryContext(ctx, "SELECT fact_id, content FROM facts WHERE length(CAST(content AS BLOB)) > length(content)")
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +47,7 @@ func (p *Provider) pairsOf(ctx context.Context, r *reader) (*grams, error) {
 		return nil, err
 	}
 	p.mu.Lock()
-	p.grams = g
+	p.grams = &made
 	p.mu.Unlock()
 	return g, nil
 }

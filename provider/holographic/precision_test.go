@@ -204,3 +204,44 @@ func TestPartsOfAChineseRunAreFound(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFirstQuestionMakesNoIndexAndAnswersAsTheNext(t *testing.T) {
+	w := newTown()
+	p := New(filepath.Join(t.TempDir(), "facts.db"))
+	defer p.Close()
+	w.fill(t, p)
+	ask := func(query string) (out []int64) {
+		t.Helper()
+		got, err := p.search(t.Context(), query, filter{minTrust: 0.3, limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range got {
+			out = append(out, f.ID)
+		}
+		return out
+	}
+	first := ask("谁负责数据管道？")
+	if p.grams.Grams != nil {
+		t.Error("one question made the pairs of all facts")
+	}
+	second := ask("谁负责数据管道？")
+	if p.grams.Grams == nil {
+		t.Error("the second question did not keep the pairs")
+	}
+	if len(first) == 0 || !slices.Equal(first, second) {
+		t.Errorf("first %v, then %v", first, second)
+	}
+	if err := p.write(t.Context(), func(tx *writer) error {
+		_, _, err := tx.add(t.Context(), "赵六负责数据管道的备份", "general", "")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if third := ask("数据管道的备份"); len(third) == 0 || slices.Equal(third, second) {
+		t.Errorf("what was added in between is not found: %v", third)
+	}
+	if p.grams.Grams != nil {
+		t.Error("the pairs from before the change are kept")
+	}
+}

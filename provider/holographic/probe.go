@@ -210,7 +210,7 @@ func (p *Provider) saying(ctx context.Context, r *reader, name string) ([]int64,
 	if len(asked) == 0 {
 		return ids, nil
 	}
-	g, err := p.pairsOf(ctx, r)
+	g, err := p.pairsOf(ctx, r, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (p *Provider) candidates(ctx context.Context, r *reader, query string, f fi
 		return nil, err
 	}
 	if asked := wording.Pairs(query); len(asked) > 0 {
-		g, err := p.pairsOf(ctx, r)
+		g, err := p.pairsOf(ctx, r, asked)
 		if err != nil {
 			return nil, err
 		}

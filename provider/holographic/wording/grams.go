@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // manyFacts is where a pair that stands nearly everywhere is no longer counted.
@@ -12,11 +14,23 @@ const manyFacts = 1500
 // Grams says which texts hold a pair of letters of a script without blanks.
 type Grams struct {
 	texts int
+	only  map[rune][]string // by first letter what alone is looked for; nil: everything
 	has   map[string][]int64
 }
 
-// NewGrams returns Grams of no texts.
-func NewGrams() *Grams { return &Grams{has: map[string][]int64{}} }
+// NewGrams returns Grams of no texts. With only, they know of these pairs and
+// single letters alone, and a text costs a tenth.
+func NewGrams(only ...string) *Grams {
+	g := &Grams{has: map[string][]int64{}}
+	for _, pair := range only {
+		if g.only == nil {
+			g.only = map[rune][]string{}
+		}
+		first, _ := utf8.DecodeRuneInString(pair)
+		g.only[first] = append(g.only[first], pair)
+	}
+	return g
+}
 
 // Add takes in the text with this number.
 func (g *Grams) Add(id int64, text string) {
@@ -24,18 +38,29 @@ func (g *Grams) Add(id int64, text string) {
 		return
 	}
 	g.texts++
-	note := func(key string) {
-		if ids := g.has[key]; len(ids) == 0 || ids[len(ids)-1] != id {
-			g.has[key] = append(ids, id)
+	if g.only != nil {
+		for i, r := range text {
+			for _, pair := range g.only[r] {
+				if strings.HasPrefix(text[i:], pair) {
+					g.note(pair, id)
+				}
+			}
 		}
+		return
 	}
 	for _, pair := range Pairs(text) {
-		note(pair)
+		g.note(pair, id)
 	}
 	for _, r := range text {
 		if unspaced(r) {
-			note(string(r))
+			g.note(string(r), id)
 		}
+	}
+}
+
+func (g *Grams) note(key string, id int64) {
+	if ids := g.has[key]; len(ids) == 0 || ids[len(ids)-1] != id {
+		g.has[key] = append(ids, id)
 	}
 }
 

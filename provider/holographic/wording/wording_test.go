@@ -99,6 +99,26 @@ func TestGramsCountRarePairsMore(t *testing.T) {
 	}
 }
 
+func TestGramsOfOneQuestionAnswerItAsAllGramsDo(t *testing.T) {
+	texts := []string{"用户喜欢绿茶", "用Go写的用户服务", "用户用户", "ガラス窓の用意", "no such letters", "绿", "\xff绿茶"}
+	for _, question := range []string{"用户绿茶", "绿", "窓の用意か", "用户 用户 绿", "nothing of the kind"} {
+		all, few := NewGrams(), NewGrams(Pairs(question)...)
+		for i, text := range texts {
+			all.Add(int64(i), text)
+			few.Add(int64(i), text)
+		}
+		got, want := few.Match(Pairs(question), 10), all.Match(Pairs(question), 10)
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", question, got, want)
+		}
+	}
+	few := NewGrams("绿茶")
+	few.Add(1, "用户喜欢绿茶")
+	if len(few.has) != 1 {
+		t.Errorf("kept more than was asked for: %v", few.has)
+	}
+}
+
 func FuzzWording(f *testing.F) {
 	f.Add("修改youer服务端 it's", "don’t 不 \xff")
 	f.Fuzz(func(t *testing.T, a, b string) {
@@ -111,6 +131,12 @@ func FuzzWording(f *testing.F) {
 			if n := utf8.RuneCountInString(p); n < 1 || n > 2 {
 				t.Fatalf("%q in the pairs of %q", p, a)
 			}
+		}
+		all, few := NewGrams(), NewGrams(Pairs(a)...)
+		all.Add(1, b)
+		few.Add(1, b)
+		if asked := Pairs(a); !maps.Equal(few.Match(asked, 5), all.Match(asked, 5)) {
+			t.Fatalf("%q is asked of %q: not the same with the pairs of the question alone", a, b)
 		}
 		x, y := NewClaim(a, Words(b)), NewClaim(b, Words(a))
 		there, ok := Compare(x, y)

@@ -46,7 +46,7 @@ func Words(text string) []string {
 // unspaced tells the letters of scripts that have no blanks between words, or
 // glue endings to them: what is found there is found by parts of a run.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func hasUnspaced(s string) bool { return strings.ContainsFunc(s, unspaced) }
