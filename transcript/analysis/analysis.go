@@ -136,6 +136,23 @@ func (a *analyzer) word(i int) int {
 	a.buf = a.buf[:0]
 	var prev rune
 	for i < len(a.text) {
+		if c := a.text[i]; c < utf8.RuneSelf { // as below, for most of what is written
+			if classify(rune(c)) != wordRune {
+				break
+			}
+			if 'A' <= c && c <= 'Z' {
+				if prev != 0 && camelBoundary(prev, rune(c), a.text[i+1:]) {
+					break
+				}
+				c += 'a' - 'A'
+			}
+			if len(a.buf) < maxToken {
+				a.buf = append(a.buf, c)
+			}
+			prev = rune(a.text[i])
+			i++
+			continue
+		}
 		r, size := a.rune(i)
 		if classify(r) != wordRune && !(unicode.Is(unicode.M, r) && prev != 0) {
 			break

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -69,7 +68,7 @@ func blocksOf(raw rawJSON) []block {
 		}
 	case '[':
 		var all []rawJSON
-		if json.Unmarshal(raw, &all) != nil {
+		if decode(raw, &all) != nil {
 			return nil
 		}
 		var blocks []block

@@ -16,8 +16,16 @@ import (
 // which was a quarter of the time of an ingest. It gives what the library gives,
 // and takes over wherever there is something else to decode.
 func decode(b []byte, v any) error {
+	if !validJSON(b) {
+		return agreed(json.Unmarshal(b, v)) // for the error
+	}
+	return decodeValid(b, v)
+}
+
+// decodeValid is decode for what stood in JSON that was decoded.
+func decodeValid(b []byte, v any) error {
 	to := reflect.ValueOf(v)
-	if to.Kind() != reflect.Pointer || to.IsNil() || !fillable(to.Type().Elem()) || !validJSON(b) {
+	if to.Kind() != reflect.Pointer || to.IsNil() || !fillable(to.Type().Elem()) {
 		return agreed(json.Unmarshal(b, v))
 	}
 	return fill(b[skipSpace(b, 0):], to.Elem())
@@ -37,14 +45,20 @@ var (
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// fillable tells whether fill knows the type better than the library: a struct, or
-// a list of such, that does not decode itself.
+// fillable tells whether fill knows the type better than the library: a struct that
+// does not decode itself, or a list of such or of raw JSON.
 func fillable(t reflect.Type) bool {
-	if reflect.PointerTo(t).Implements(unmarshaler) {
-		return false
+	if known, ok := knownFillable.Load(t); ok {
+		return known.(bool)
 	}
-	return t.Kind() == reflect.Struct || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && fillable(t.Elem())
+	can := t.Kind() == reflect.Struct || t.Kind() == reflect.Slice &&
+		(t.Elem() == rawType || t.Elem().Kind() == reflect.Struct && fillable(t.Elem()))
+	can = can && !reflect.PointerTo(t).Implements(unmarshaler)
+	knownFillable.Store(t, can)
+	return can
 }
+
+var knownFillable sync.Map // reflect.Type: bool
 
 // fill decodes valid JSON that begins at b[0] into a value.
 func fill(b []byte, to reflect.Value) error {

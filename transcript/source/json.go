@@ -2,7 +2,9 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -83,9 +85,29 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
+// skipPlain returns where the first byte from i on stands that means something
+// in a string: a quote, a backslash, or a control character, which may not be
+// there. It looks at eight bytes at once.
+func skipPlain(b []byte, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		// A byte's top bit is set where it was 0, or below ' '. What a borrow sets
+		// beside stands above one that is rightly set.
+		if found := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w) & tops; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
+		i++
+	}
+	return i
+}
+
 // skipString returns where the string that begins at i ends.
 func skipString(b []byte, i int) (int, bool) {
-	for i++; i < len(b); i++ {
+	for i = skipPlain(b, i+1); i < len(b); i = skipPlain(b, i+1) {
 		switch c := b[i]; {
 		case c == '"':
 			return i + 1, true
@@ -101,7 +123,7 @@ func skipString(b []byte, i int) (int, bool) {
 					return i, false
 				}
 				i += 4
-			case bytes.IndexByte([]byte(`"\/bfnrt`), b[i]) < 0:
+			case unescaped[b[i]] == 0:
 				return i, false
 			}
 		}
@@ -176,25 +198,19 @@ func simple(body []byte) (string, bool) {
 	}
 	var out []byte
 	done := 0
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case c == '"' || c < ' ':
+	for i := skipPlain(body, 0); i < len(body); i = skipPlain(body, done) {
+		if body[i] != '\\' || i+1 >= len(body) {
 			return "", false
-		case c == '\\':
-			if i+1 >= len(body) {
-				return "", false
-			}
-			to := unescaped[body[i+1]]
-			if to == 0 {
-				return "", false
-			}
-			if out == nil {
-				out = make([]byte, 0, len(body))
-			}
-			out = append(append(out, body[done:i]...), to)
-			i++
-			done = i + 1
 		}
+		to := unescaped[body[i+1]]
+		if to == 0 {
+			return "", false
+		}
+		if out == nil {
+			out = make([]byte, 0, len(body))
+		}
+		out = append(append(out, body[done:i]...), to)
+		done = i + 2
 	}
 	if out == nil {
 		return string(body), true

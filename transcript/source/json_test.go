@@ -8,7 +8,8 @@ import (
 )
 
 var someJSON = []string{`{"a":[1,-0.5e+3,true,false,null,"x\n\u00e9\ud83d\/"],"b":{}}`, ` [ ] `, `"plain"`, `0`, `-1`, `01`, `1.`, `.5`, `1e`, `{"a":1,}`, `[1,]`, `{a:1}`, `{"a"}`, `{"a":}`,
-	`tru`, `nulll`, `"a` + "\n" + `"`, `"\x"`, `"\u12g4"`, `"\u123`, `"\`, `[[]`, `{]`, `[}`, `1 2`, ``, ` `, "\"\xff\"", "\"\\ud83d\\ude00\"", strings.Repeat("[", 20_000), `{"a":1}{"b":2}`}
+	`tru`, `nulll`, `"a` + "\n" + `"`, `"\x"`, `"\u12g4"`, `"\u123`, `"\`, `[[]`, `{]`, `[}`, `1 2`, ``, ` `, "\"\xff\"", "\"\\ud83d\\ude00\"", strings.Repeat("[", 20_000), `{"a":1}{"b":2}`,
+	`"a longer text with \"quotes\", a \\ and \n"`, `"seven..\"eight...\\nine"`, "\"a control\x1fcharacter in a long text\"", `"ends in a backslash\`, "\"\u4fee\u6539\u670d\u52a1\u7aef\u914d\u7f6e!\"", `[{"a":1}, "x" ,[2], null,true]`}
 
 func TestDeepNestingIsJudgedAsByTheLibrary(t *testing.T) {
 	for _, n := range []int{1, 9_999, 10_000, 10_001} {

@@ -225,7 +225,7 @@ func nodeText(raw rawJSON, depth int) string {
 		Node     rawJSON   `json:"node"`
 		Children []rawJSON `json:"children"`
 	}
-	if len(raw) == 0 || raw[0] != '{' || decode(raw, &n) != nil {
+	if len(raw) == 0 || raw[0] != '{' || decodeValid(raw, &n) != nil {
 		return ""
 	}
 	text := n.Text

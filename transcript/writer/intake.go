@@ -240,7 +240,12 @@ func analyse(text string) (terms string, words []string, size int) {
 	if text == "" {
 		return "", nil, 0
 	}
-	tokens := analysis.Tokens(text)
+	buf := tokenBuffers.Get().(*[]analysis.Token)
+	defer tokenBuffers.Put(buf)
+	tokens := analysis.AppendTokens((*buf)[:0], text)
+	defer clear(tokens) // it must not hold their words
+	*buf = tokens[:0]
+	words = make([]string, 0, len(tokens)/2)
 	for _, t := range tokens {
 		if n := len(t.Text); n >= 3 && n <= maxWord && analysis.Plain(t.Text) {
 			words = append(words, t.Text)
@@ -249,6 +254,8 @@ func analyse(text string) (terms string, words []string, size int) {
 	slices.Sort(words)
 	return string(analysis.Join(make([]byte, 0, len(text)), tokens)), slices.Compact(words), len(tokens)
 }
+
+var tokenBuffers = sync.Pool{New: func() any { return new([]analysis.Token) }}
 
 // maxWord is the longest word, in letters, that spelling is compared with.
 const maxWord = 24
