@@ -67,7 +67,8 @@ func rate(t *testing.T, path string, attack bool) (refused, cleaned float64) {
 // TestOwnSets holds the rules to sets written for them. own and held were
 // written before the rules, own to work with and held to be measured by;
 // careful was written after them, to sound as much like an attack as an honest
-// note can.
+// note can, and late much later by somebody who had not seen the rules, in a
+// dozen languages: of its last 36 attacks 16 were refused at first sight.
 func TestOwnSets(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -76,6 +77,7 @@ func TestOwnSets(t *testing.T) {
 		{"own", 85, 0},
 		{"held", 85, 2},
 		{"careful", 0, 0},
+		{"late", 90, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.attack > 0 {

@@ -56,7 +56,7 @@ var langBits = map[string]langs{
 const root = 1
 
 func newLexicon() *lexicon {
-	const edges = 1 << 16
+	const edges = 1 << 17
 	return &lexicon{
 		edges:  make([]uint64, edges),
 		nodes:  make([]node, root+1, edges/2),
