@@ -146,7 +146,7 @@ func TestTimesAreReadAsPeopleGiveThem(t *testing.T) {
 }
 
 func FuzzFind(f *testing.F) {
-	for _, s := range []string{"on 8 May 2023", "上周 2023年5月8日", "last week \"yesterday\"", "“", "三十一月", "ago 3 days ago", "\xff年五月"} {
+	for _, s := range []string{"on 8 May 2023", "上周 2023年5月8日", "last week \"yesterday\"", "“", "三十一月", "ago 3 days ago", "\xff年五月", "\xda3 days ago", "İ 3 days ago"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

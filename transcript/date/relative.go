@@ -173,7 +173,7 @@ func weekday(day time.Time, groups []string) (from, to time.Time) {
 
 // relative finds the phrases in text.
 func relative(text string, now time.Time) []Span {
-	lower := strings.Map(lowerSame, text)
+	lower := lowerInPlace(text)
 	day := dayStart(now)
 	var out []Span
 	taken := func(from, to int) bool {
@@ -206,12 +206,16 @@ func relative(text string, now time.Time) []Span {
 	return out
 }
 
-// lowerSame is r in lower case where that takes as many bytes.
-func lowerSame(r rune) rune {
-	if l := unicode.ToLower(r); utf8.RuneLen(l) == utf8.RuneLen(r) {
-		return l
+// lowerInPlace is text in lower case, each character at the byte where it was: one
+// that would take another number of bytes stays, and so does what is not UTF-8.
+func lowerInPlace(text string) string {
+	out := []byte(text)
+	for i, r := range text {
+		if l := unicode.ToLower(r); r != utf8.RuneError && utf8.RuneLen(l) == utf8.RuneLen(r) {
+			utf8.EncodeRune(out[i:], l)
+		}
 	}
-	return r
+	return string(out)
 }
 
 // partOfName tells whether text[from:to] is part of a name: joined to what stands
