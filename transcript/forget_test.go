@@ -411,3 +411,72 @@ func TestAForgettingThatWasStoppedSaysSo(t *testing.T) {
 		nowhere(t, db, "quokkaflange")
 	})
 }
+
+// told is a line with a time.
+func told(session, role, text string, at int64) line {
+	return line{Session: session, Role: role, Text: text, At: at}
+}
+
+func TestForgottenWordsAreKnownAgainUnderAnotherSessionsName(t *testing.T) {
+	for name, of := range map[string]func(session string) []line{
+		"by their times": func(s string) []line {
+			return []line{told(s, "user", "the quokkaflange", 1777629600), told(s, "assistant", "is here", 1777629601), told(s, "user", "the quokkaflange", 1777629602)}
+		},
+		"by what stands before them": func(s string) []line {
+			return []line{told(s, "user", "the quokkaflange", 0), told(s, "assistant", "is here", 0), told(s, "user", "the quokkaflange", 0)}
+		},
+		"with one id of their own": func(s string) []line {
+			return []line{says(s, "1", "user", "the quokkaflange"), says(s, "2", "assistant", "is here")}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			f.write("a.jsonl", append([]line{{Session: "a", Title: "Quokkaflange"}}, of("a")...)...)
+			f.ingest(true)
+			forget(t, f.db, Choice{Sessions: []string{"lines:a"}}, true)
+			for n, markEvery := range []int{0, 1} {
+				f.write("b.jsonl", append([]line{{Session: "b", Title: "Quokkaflange"}}, of("b")...)...)
+				if n == 1 { // it goes on
+					f.appendRaw("b.jsonl", `{"Session":"b","Role":"user","Text":"the walrusbeam","At":1777629700}`+"\n")
+				}
+				files, err := lines{}.FindIn(context.Background(), f.dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.db.Ingest(context.Background(), lines{markEvery: markEvery}, files, true, nil); err != nil {
+					t.Fatal(err)
+				}
+				_, err = f.db.Session(context.Background(), "lines:b")
+				if n == 0 && !errors.Is(err, ErrNotFound) {
+					t.Errorf("it is back: %v", err)
+				}
+			}
+			f.want("b", "the walrusbeam")
+			nowhere(t, f.db, "quokkaflange")
+		})
+	}
+}
+
+func TestWhatIsSaidAnewIsArchivedThoughItWasForgottenOnce(t *testing.T) {
+	f := newFolder(t)
+	f.write("a.jsonl", told("a", "user", "review it", 0), told("a", "assistant", "it is fine", 0), told("a", "user", "thanks", 0), told("t", "user", "review it", 1777629600))
+	f.write("copy.jsonl", told("copy", "user", "review it", 0), told("copy", "assistant", "it is fine", 0))
+	f.ingest(true)
+	forget(t, f.db, Choice{Sessions: []string{"lines:a", "lines:t"}}, true)
+	f.write("b.jsonl", told("b", "user", "review it", 0), told("b", "assistant", "it is broken", 0), told("b", "user", "thanks", 0))
+	f.write("c.jsonl", line{Session: "c", Title: "Review"}, told("c", "user", "review it", 1777629601))
+	f.write("copy.jsonl", told("copy", "user", "review it", 0), told("copy", "assistant", "it is fine", 0), told("copy", "user", "thanks a lot", 0))
+	f.write("empty.jsonl", line{Session: "empty", Title: "Nothing said"})
+	for range 2 {
+		f.ingest(true)
+	}
+	f.want("b", "review it | it is broken | thanks")
+	f.want("c", "review it")
+	f.want("copy", "review it | it is fine | thanks a lot")
+	if s, err := f.db.Session(context.Background(), "lines:empty"); err != nil || s.Title != "Nothing said" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := f.db.Session(context.Background(), "lines:c"); err != nil || s.Title != "Review" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

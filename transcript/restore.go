@@ -103,7 +103,8 @@ func Restore(ctx context.Context, path, from, aside string, revive bool) (Restor
 type restore struct {
 	path, from, aside, stage string
 	revive                   bool
-	forgotten, exports       []string
+	forgotten                []grave
+	exports                  []string
 	receipts                 []Receipt
 	done                     Restored
 }
@@ -214,7 +215,7 @@ func (r *restore) keepPresent(ctx context.Context, sole *engine.Sole) (err error
 
 // note returns how many sessions there are.
 func (r *restore) note(ctx context.Context, db *DB) (sessions int, err error) {
-	if r.forgotten, err = db.Forgotten(ctx); err != nil {
+	if r.forgotten, err = graves(ctx, db); err != nil {
 		return 0, err
 	}
 	if r.exports, err = db.Exports(ctx); err != nil {
@@ -224,6 +225,25 @@ func (r *restore) note(ctx context.Context, db *DB) (sessions int, err error) {
 		return 0, err
 	}
 	return sessions, db.read.QueryRowContext(ctx, "SELECT count(*) FROM session").Scan(&sessions)
+}
+
+// A grave is a session that was forgotten, and how its messages are known again
+// under another name.
+type grave struct {
+	name string
+	keys []int64
+}
+
+func graves(ctx context.Context, db *DB) ([]grave, error) {
+	names, err := db.Forgotten(ctx)
+	all := make([]grave, len(names))
+	for i, name := range names {
+		all[i].name = name
+		if err == nil {
+			all[i].keys, err = engine.Column[int64](db.read.QueryContext(ctx, "SELECT key FROM tombstone_message WHERE tombstone = (SELECT id FROM tombstone WHERE name = ?)", name))
+		}
+	}
+	return all, db.explain(err)
 }
 
 // prepare makes of the backup what will be the archive, beside it.
@@ -236,10 +256,10 @@ func (r *restore) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var again Chosen
-	for _, name := range r.forgotten {
+	var again []grave
+	for _, g := range r.forgotten {
 		var there bool
-		if err := db.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", name).Scan(&there); err != nil {
+		if err := db.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM session WHERE name = ?)", g.name).Scan(&there); err != nil {
 			return err
 		}
 		if there && r.revive {
@@ -248,12 +268,12 @@ func (r *restore) prepare(ctx context.Context) (err error) {
 		if there {
 			r.done.Forgotten++
 		}
-		again.Sessions = append(again.Sessions, Session{ID: name})
+		again = append(again, g)
 	}
 	if err := r.carry(ctx, db, again); err != nil {
 		return err
 	}
-	if len(again.Sessions) > 0 {
+	if len(again) > 0 {
 		if err := db.Scrub(ctx); err != nil {
 			return err
 		}
@@ -267,14 +287,21 @@ func (r *restore) prepare(ctx context.Context) (err error) {
 // carry takes over what the present archive must not lose: what was forgotten,
 // and the record of it. A process that knew the old archive sees that it is
 // another one.
-func (r *restore) carry(ctx context.Context, db *DB, again Chosen) error {
+func (r *restore) carry(ctx context.Context, db *DB, again []grave) error {
 	var names []string
-	for _, s := range again.Sessions {
-		names = append(names, s.ID)
+	for _, g := range again {
+		names = append(names, g.name)
 	}
 	return db.update(ctx, true, func(t *engine.Tx) error {
 		if _, err := removal.Remove(t, names, true, db.now()); err != nil {
 			return err
+		}
+		for _, g := range again {
+			for _, key := range g.keys {
+				if err := t.Exec("INSERT OR IGNORE INTO tombstone_message (key, tombstone) SELECT ?, id FROM tombstone WHERE name = ?", key, g.name); err != nil {
+					return err
+				}
+			}
 		}
 		for _, path := range r.exports {
 			if err := t.Exec("INSERT INTO export (path, at) VALUES (?, ?) ON CONFLICT DO NOTHING", path, record.Millis(db.now())); err != nil {

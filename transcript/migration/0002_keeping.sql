@@ -14,8 +14,8 @@ CREATE TABLE tombstone (
   at   INTEGER NOT NULL
 );
 
--- Of these the messages that a copied history would bring back under another
--- session's name: those whose identity holds in the whole source.
+-- Of these what a copied history would bring back under another session's name:
+-- the keys of their messages, hashes of what these say and when, and of titles.
 CREATE TABLE tombstone_message (
   key       INTEGER PRIMARY KEY,
   tombstone INTEGER NOT NULL

@@ -87,7 +87,7 @@ func (r *removal) run(names []string) error {
 	}
 	rows := slices.Sorted(maps.Keys(r.going))
 	for _, row := range rows {
-		if err := r.handOver(row); err != nil {
+		if err := r.settle(row); err != nil {
 			return fmt.Errorf("session %s: %w", r.going[row].ID, err)
 		}
 	}
@@ -106,6 +106,19 @@ func (r *removal) run(names []string) error {
 		return err
 	}
 	return r.sweep()
+}
+
+// settle sees to what stays of a session: messages, and the memory that it was
+// forgotten.
+func (r *removal) settle(row int64) error {
+	shares, err := r.shares(row)
+	if err == nil && r.bury {
+		err = r.entomb(row, shares)
+	}
+	if err != nil {
+		return err
+	}
+	return r.handOver(shares)
 }
 
 // choose takes the session of that name, and buries it where it is to be.
@@ -144,22 +157,22 @@ func (r *removal) keepNumbers() error {
 	return r.Exec("UPDATE counter SET value = max(value, (SELECT coalesce(max(id), 0) FROM block)) WHERE name = 'block'")
 }
 
-// handOver gives the messages of a session that others repeat to the first of
-// those which stay.
-func (r *removal) handOver(row int64) error {
-	type share struct {
-		message, session int64
-		seq              int
-	}
+// A share is a message of a session that goes which one that stays repeats.
+type share struct {
+	message, session int64
+	seq              int
+}
+
+// shares lists what of a session others repeat that stay.
+func (r *removal) shares(row int64) (shares []share, err error) {
 	st, err := r.Stmt("SELECT b.message, b.session, b.seq FROM member b JOIN message m ON m.id = b.message WHERE m.session = ? ORDER BY b.session, b.seq")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, err := st.QueryContext(r.Ctx, row)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var shares []share
 	for rows.Next() {
 		var h share
 		if err = rows.Scan(&h.message, &h.session, &h.seq); err != nil {
@@ -169,9 +182,11 @@ func (r *removal) handOver(row int64) error {
 			shares = append(shares, h)
 		}
 	}
-	if err = firstOf(err, rows.Err(), rows.Close()); err != nil {
-		return err
-	}
+	return shares, firstOf(err, rows.Err(), rows.Close())
+}
+
+// handOver gives messages to the first of the sessions which stay.
+func (r *removal) handOver(shares []share) error {
 	moved := make(map[int64]bool)
 	for _, h := range shares {
 		if moved[h.message] {
@@ -183,6 +198,47 @@ func (r *removal) handOver(row int64) error {
 		}
 	}
 	r.done.Moved += len(moved)
+	return nil
+}
+
+// entomb notes how the messages of a session are known again that go with it.
+func (r *removal) entomb(row int64, shares []share) error {
+	s := r.going[row]
+	var tombstone int64
+	if err := r.Row("SELECT id FROM tombstone WHERE name = ?", []any{s.ID}, &tombstone); err != nil {
+		return err
+	}
+	if err := r.BuryTitle(tombstone, s.Source(), s.Title); err != nil {
+		return err
+	}
+	st, err := r.Stmt("SELECT id FROM (SELECT id, seq FROM message WHERE session = ?1 UNION ALL SELECT message, seq FROM member WHERE session = ?1) ORDER BY seq, id")
+	if err != nil {
+		return err
+	}
+	ids, err := engine.Column[int64](st.QueryContext(r.Ctx, row))
+	if err != nil {
+		return err
+	}
+	stays := make(map[int64]bool)
+	for _, h := range shares {
+		stays[h.message] = true
+	}
+	before := int64(0)
+	for _, id := range ids {
+		m, err := r.Load(id)
+		if err != nil {
+			return err
+		}
+		var key, owner int64
+		if err := r.Row("SELECT key, session FROM message WHERE id = ?", []any{id}, &key, &owner); err != nil {
+			return err
+		}
+		if _, goes := r.going[owner]; !goes || stays[id] {
+			before = r.Sum(&m)
+		} else if before, err = r.Bury(tombstone, key, s.Source(), &m, before); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -201,14 +257,9 @@ func (r *removal) clear(row int64) error {
 		if err != nil {
 			return err
 		}
-		var key, context int64
-		if err := r.Row("SELECT key, context FROM message WHERE id = ?", []any{id}, &key, &context); err != nil {
+		var context int64
+		if err := r.Row("SELECT context FROM message WHERE id = ?", []any{id}, &context); err != nil {
 			return err
-		}
-		if r.bury && m.Global {
-			if err := r.Exec("INSERT OR IGNORE INTO tombstone_message (key, tombstone) SELECT ?, id FROM tombstone WHERE name = ?", key, r.going[row].ID); err != nil {
-				return err
-			}
 		}
 		r.contexts[context] = true
 		r.done.Messages++

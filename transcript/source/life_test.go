@@ -19,8 +19,9 @@ import (
 // everything happens to it that happens to folders.
 type life struct {
 	*testing.T
-	db  *transcript.DB
-	top string
+	db     *transcript.DB
+	top    string
+	others []string // ids in the place of those that were forgotten
 }
 
 // archive ingests what is recognised at root, and tells every other source that
@@ -114,7 +115,7 @@ func goThrough(t *testing.T, first string) {
 			t.Error(err)
 		}
 	})
-	l := life{t, db, t.TempDir()}
+	l := life{T: t, db: db, top: t.TempDir()}
 	l.archive(first)
 	want := l.holds()
 	if len(want) == 0 {
@@ -169,9 +170,9 @@ func goThrough(t *testing.T, first string) {
 	l.same("put back", want)
 }
 
-// None is lost and none comes twice, whatever becomes of the files.
-func TestAFolderThatIsCopiedCutAndLostGivesTheSameArchive(t *testing.T) {
-	dir := t.TempDir()
+// everyFormat writes something of every agent below dir.
+func everyFormat(t *testing.T, dir string) {
+	t.Helper()
 	for i, s := range append(logs(), documents()...) {
 		writeAt(t, filepath.Join(dir, "f"+string(rune('a'+i%26))+string(rune('a'+i/26)), filepath.FromSlash(s.file)), s.content)
 	}
@@ -183,6 +184,12 @@ func TestAFolderThatIsCopiedCutAndLostGivesTheSameArchive(t *testing.T) {
 		`INSERT INTO messages VALUES ('1','s1','user','[{"type":"text","data":{"text":"go"}}]',NULL,1777629600)`)
 	makeDB(t, filepath.Join(dir, "zed", "threads.db"), `CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)`,
 		`INSERT INTO threads VALUES ('z0','Old','2026-05-01T09:00:00+00:00','json','{"version":"0.2.0","messages":[{"id":1,"role":"user","segments":[{"type":"text","text":"hi"}]}]}')`)
+}
+
+// None is lost and none comes twice, whatever becomes of the files.
+func TestAFolderThatIsCopiedCutAndLostGivesTheSameArchive(t *testing.T) {
+	dir := t.TempDir()
+	everyFormat(t, dir)
 	goThrough(t, dir)
 }
 

@@ -32,6 +32,34 @@ func (c *Change) Load(id int64) (m record.Message, err error) {
 	return m, err
 }
 
+// Bury notes how m, with that key in the archive, is known again should it come
+// under another session's name, before being the sum of the message in front of
+// it, or 0. It returns m's own sum.
+func (c *Change) Bury(tombstone, key int64, source string, m *record.Message, before int64) (sum int64, err error) {
+	sum = contentSum(m)
+	for _, one := range []int64{key, echoOf(source, m, sum, before)} {
+		if err := c.bury(tombstone, one); err != nil {
+			return 0, err
+		}
+	}
+	return sum, nil
+}
+
+// Sum is what m says, as Bury returns it.
+func (c *Change) Sum(m *record.Message) int64 { return contentSum(m) }
+
+// BuryTitle notes the title of a session that goes.
+func (c *Change) BuryTitle(tombstone int64, source, title string) error {
+	if title == "" {
+		return nil
+	}
+	return c.bury(tombstone, titleKey(source, title))
+}
+
+func (c *Change) bury(tombstone, key int64) error {
+	return c.Exec("INSERT OR IGNORE INTO tombstone_message (key, tombstone) VALUES (?, ?)", key, tombstone)
+}
+
 // Uncount takes the words of an indexed text that goes out of the frequencies.
 func (c *Change) Uncount(text string) {
 	_, words, _ := analyse(text)

@@ -39,7 +39,8 @@ func (w *Writer) Import(ctx context.Context, open func() (io.ReadCloser, error),
 		if err != nil {
 			return err
 		}
-		i := importing{w: w, t: t, r: r, revive: revive, reading: newReading(false), told: map[string]owner{}, refused: map[string]bool{}}
+		i := importing{w: w, t: t, r: r, revive: revive, reading: newReading(false).withholding(), told: map[string]owner{}, refused: map[string]bool{}}
+		i.reading.revive = revive
 		if err := i.run(ctx); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (i *importing) run(ctx context.Context) error {
 		}
 		item, err := i.r.Next()
 		if err == io.EOF {
-			return in.flush()
+			return i.end(in)
 		}
 		if err != nil {
 			return err
@@ -151,6 +152,23 @@ func (i *importing) run(ctx context.Context) error {
 	}
 }
 
+// end takes in what is left.
+func (i *importing) end(in *intake) error {
+	if err := in.flush(); err != nil {
+		return err
+	}
+	s, err := newStore(i.t)
+	if err != nil {
+		return err
+	}
+	s.imports = true
+	if err := s.releaseAll(i.reading); err != nil {
+		return err
+	}
+	i.done.Sessions += s.newSessions
+	return s.finish()
+}
+
 // write takes one batch into the transaction.
 func (i *importing) write(b *batch) error {
 	if err := prepareAll(b.drafts); err != nil {
@@ -176,6 +194,7 @@ func (i *importing) write(b *batch) error {
 	}
 	i.done.Sessions += s.newSessions
 	i.done.Messages += s.newMessages
+	i.done.Forgotten += s.buriedNow
 	return s.finish()
 }
 

@@ -170,7 +170,7 @@ func (g *ingest) file(ctx context.Context, f record.File, row fileRow) error {
 // read runs the source over one file and puts what it delivers into loads.
 func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone bool) error {
 	from, told, earlier := min(row.position, f.Size), int64(0), row.problems
-	reading := newReading(row.position > 0)
+	reading := newReading(row.position > 0).withholding()
 	in := newIntake(row.source, f.Path, g.to.mask, func(b *batch) error {
 		if b.marked {
 			row.position, row.state, row.tally = b.cursor.Offset, string(b.cursor.State), b.tally
@@ -203,7 +203,7 @@ func (g *ingest) read(ctx context.Context, f record.File, row fileRow, wasGone b
 			row.print = 0
 		}
 	}
-	return g.put(ctx, step{row: row, bytes: f.Size - told, ends: true, wasGone: wasGone,
+	return g.put(ctx, step{row: row, reading: reading, bytes: f.Size - told, ends: true, wasGone: wasGone,
 		problems: in.problems, read: f.Size - from})
 }
 

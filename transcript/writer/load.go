@@ -128,6 +128,9 @@ func (g *ingest) write(ctx context.Context, l *load) error {
 				}
 				s.row.forgotten = s.row.forgotten || readings[s.reading].dropped
 			}
+			if err := s.withheld(st, readings); err != nil {
+				return err
+			}
 			if err := s.row.save(t); err != nil {
 				return err
 			}
@@ -167,6 +170,27 @@ func (g *ingest) write(ctx context.Context, l *load) error {
 	return nil
 }
 
+// withheld takes in what is still withheld when the file ends. Before, such a file
+// is read from its beginning when reading it was stopped: a source tells of a
+// session once.
+func (s *step) withheld(st *store, readings map[*reading]*reading) error {
+	read := readings[s.reading]
+	if read == nil {
+		if s.reading == nil || len(s.reading.withheld) == 0 {
+			return nil
+		}
+		read = s.reading.clone()
+		readings[s.reading] = read
+	}
+	if s.ends {
+		return st.releaseAll(read)
+	}
+	if len(read.withheld) > 0 {
+		s.row.position, s.row.state, s.row.print = 0, "", 0
+	}
+	return nil
+}
+
 // write takes one batch in, as part of the reading read.
 func (s *store) write(b *batch, read *reading) error {
 	if s.read != read {
@@ -177,18 +201,9 @@ func (s *store) write(b *batch, read *reading) error {
 		if s.forgotten(b.sessions[i].ID) {
 			continue
 		}
-		r, err := s.session(b.sessions[i].ID)
-		if err != nil {
+		if err := s.announce(&b.sessions[i]); err != nil {
 			return err
 		}
-		if r.fresh && b.sessions[i].SourceGone { // told by an export
-			r.SourceGone = true
-		}
-		if s.imports && !r.fresh {
-			r.changed = unionKept(&r.Session, &b.sessions[i]) || r.changed
-			continue
-		}
-		r.changed = record.UnionSession(&r.Session, &b.sessions[i]) || r.changed
 	}
 	revised := b.revised
 	for i := 0; i <= len(b.drafts); i++ {
@@ -206,7 +221,7 @@ func (s *store) write(b *batch, read *reading) error {
 		if s.forgotten(b.drafts[i].SessionID) {
 			continue
 		}
-		if err := s.add(b.drafts[i]); err != nil {
+		if err := s.add(b.drafts[i], b.drafts[i+1:]); err != nil {
 			return fmt.Errorf("session %s: %w", b.drafts[i].SessionID, err)
 		}
 	}

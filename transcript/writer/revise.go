@@ -16,14 +16,31 @@ type reading struct {
 	last   map[string]int // by session, how far in it the reading has come
 	// dropped says that something was delivered which is forgotten.
 	dropped bool
+	// What follows is kept only once something was forgotten.
+	revive   bool                      // it is to come back
+	repeats  map[string]bool           // sessions that hold something of it
+	lost     map[int64]bool            // messages that were left out, by key
+	before   map[string]int64          // by session, what the last message said
+	withheld map[string]record.Session // not there yet; nil where none are to wait
 }
 
 func newReading(onward bool) *reading {
-	return &reading{onward: onward, base: make(map[nthKey]int), last: make(map[string]int)}
+	return &reading{onward: onward, base: make(map[nthKey]int), last: make(map[string]int),
+		repeats: make(map[string]bool), lost: make(map[int64]bool), before: make(map[string]int64)}
+}
+
+// withholding lets sessions wait that nothing is known of but their names and
+// titles.
+func (r *reading) withholding() *reading {
+	r.withheld = make(map[string]record.Session)
+	return r
 }
 
 func (r *reading) clone() *reading {
-	return &reading{onward: r.onward, base: maps.Clone(r.base), last: maps.Clone(r.last), dropped: r.dropped}
+	c := *r
+	c.base, c.last = maps.Clone(r.base), maps.Clone(r.last)
+	c.repeats, c.lost, c.before, c.withheld = maps.Clone(r.repeats), maps.Clone(r.lost), maps.Clone(r.before), maps.Clone(r.withheld)
+	return &c
 }
 
 // begin notes where in sess the reading begins.
@@ -53,8 +70,8 @@ type revision struct {
 // earlier reading found behind them is not touched. Copied messages belong to
 // another session and keep their state.
 func (s *store) revise(r revision) error {
-	sess, err := s.session(r.session)
-	if err != nil {
+	sess, err := s.lookup(r.session)
+	if err != nil || sess == nil {
 		return err
 	}
 	s.read.begin(sess)

@@ -27,6 +27,7 @@ type store struct {
 	imports  bool            // what is known already keeps its words
 
 	newSessions, newMessages int
+	buriedNow                int // messages left out, since they were forgotten
 }
 
 // A sessionRow is a session with what only the archive knows of it.
@@ -59,28 +60,18 @@ func newStore(t *engine.Tx) (*store, error) {
 	return s, err
 }
 
-// session returns the row of id, a new one when there is none.
-func (s *store) session(id string) (*sessionRow, error) {
+// lookup returns the row of id, nil when there is none.
+func (s *store) lookup(id string) (*sessionRow, error) {
 	if r, ok := s.sessions[id]; ok {
 		return r, nil
 	}
 	r := &sessionRow{}
 	err := s.Row("SELECT "+record.SessionColumns+", id, root, text, keyed, header FROM session WHERE name = ?", []any{id},
 		append(record.SessionFields(&r.Session), &r.id, &r.root, &r.text, &r.keyed, &r.header)...)
-	switch {
-	case noRows(err):
-		if err := s.Row("SELECT max(value, (SELECT coalesce(max(id), 0) FROM session)) + 1 FROM counter WHERE name = 'session'", nil, &r.id); err != nil {
-			return nil, err
-		}
-		// Written at once, since its id is taken; finish fills it.
-		source, bare, _ := record.CutID(id)
-		if err := s.Exec("INSERT INTO session (id, name, bare, source, root, rev) VALUES (?, ?, ?, ?, ?, ?)",
-			r.id, id, bare, source, r.id, s.rev); err != nil {
-			return nil, err
-		}
-		r.ID, r.root, r.fresh, r.changed, r.SourcePath = id, r.id, true, true, s.path
-		s.newSessions++
-	case err != nil:
+	if noRows(err) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.needPreview = r.Preview == ""
@@ -88,8 +79,35 @@ func (s *store) session(id string) (*sessionRow, error) {
 	return r, nil
 }
 
-// add stores one draft, or what it knows more than the archive.
-func (s *store) add(d *draft) error {
+// session returns the row of id, a new one when there is none.
+func (s *store) session(id string) (*sessionRow, error) {
+	r, err := s.lookup(id)
+	if r != nil || err != nil {
+		return r, err
+	}
+	r = &sessionRow{fresh: true, changed: true, needPreview: true}
+	if err := s.Row("SELECT max(value, (SELECT coalesce(max(id), 0) FROM session)) + 1 FROM counter WHERE name = 'session'", nil, &r.id); err != nil {
+		return nil, err
+	}
+	// Written at once, since its id is taken; finish fills it.
+	source, bare, _ := record.CutID(id)
+	if err := s.Exec("INSERT INTO session (id, name, bare, source, root, rev) VALUES (?, ?, ?, ?, ?, ?)",
+		r.id, id, bare, source, r.id, s.rev); err != nil {
+		return nil, err
+	}
+	r.ID, r.root, r.SourcePath = id, r.id, s.path
+	s.newSessions++
+	s.sessions[id] = r
+	s.release(r)
+	return r, nil
+}
+
+// add stores one draft, or what it knows more than the archive. rest are those
+// behind it.
+func (s *store) add(d *draft, rest []*draft) error {
+	if gone, err := s.gone(d, rest); err != nil || gone {
+		return err
+	}
 	sess, err := s.session(d.SessionID)
 	if err != nil {
 		return err
@@ -107,9 +125,6 @@ func (s *store) add(d *draft) error {
 	}
 	if id != 0 {
 		return s.merge(sess, id, d)
-	}
-	if gone, err := s.buried(d, key); err != nil || gone {
-		return err
 	}
 	id, err = s.takeID(sess, slotOf(&d.Message, d.size))
 	if err != nil {
