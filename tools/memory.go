@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -29,12 +30,22 @@ var memorySchema []byte
 type MemoryOptions struct {
 	Caller   func(ctx context.Context) memstore.Caller // who calls now; nil means unknown
 	ReadOnly bool                                      // every edit answers code read_only
+	Why      string                                    // it does, as that is no wish of whoever started the server; may be ""
 	Approval bool                                      // edits are kept for a person's decision instead of made
 	Person   bool                                      // who calls is a person at a terminal: refusals say what to do in their words
 	Enabled  map[memstore.Target]bool                  // nil means both; a disabled one answers code disabled
 	// Snapshot returns the caller's frozen snapshot; read says what changed
 	// since. May be nil.
 	Snapshot func(ctx context.Context) (memstore.Snapshot, error)
+}
+
+// readOnly is the answer to an edit where none is made.
+func (o MemoryOptions) readOnly() wire.Failure {
+	f := wire.Failure{Code: wire.ReadOnly, Error: cmp.Or(o.Why, "this server is read-only") + ": nothing was saved. Reading works."}
+	if !o.Person {
+		f.Error += " Tell the user if the fact matters."
+	}
+	return f
 }
 
 // writeTime bounds an edit that has begun: the store waits 10 s for a lock,
@@ -143,7 +154,7 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	case call.read:
 		return m.read(ctx, call.file(by))
 	case m.ReadOnly:
-		return wire.Fail(wire.Failure{Code: wire.ReadOnly, Error: "this server is read-only: nothing was saved. Reading works. Tell the user if the fact matters."})
+		return wire.Fail(m.readOnly())
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}

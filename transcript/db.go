@@ -29,6 +29,8 @@ var (
 	// ErrDamaged is returned when the archive's file is not a sound database.
 	// The error's text says what to do; nothing is written to such a file.
 	ErrDamaged = engine.ErrDamaged
+	// ErrReadOnly is returned by what writes to an archive that OpenReadOnly opened.
+	ErrReadOnly = engine.ErrReadOnly
 )
 
 // A DB is the archive of one home. Safe for concurrent use by goroutines and
@@ -63,24 +65,48 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
-	db := &DB{}
-	db.sqlite, err = engine.Open(ctx, path, schema)
+	sqlite, err := engine.Open(ctx, path, schema)
 	if err != nil {
 		return nil, fmt.Errorf("open archive %s: %w", path, err)
 	}
 	// As it is open, it is held by no restore, so every stage is one that was stopped.
 	if stage, _ := filepath.Match(Stages, filepath.Base(path)); !stage {
 		if err := sweep(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(fmt.Errorf("remove what a stopped restore left: %w", err), db.sqlite.Close())
+			return nil, errors.Join(fmt.Errorf("remove what a stopped restore left: %w", err), sqlite.Close())
 		}
 	}
-	db.read = db.sqlite.Read
+	return around(sqlite), nil
+}
+
+// OpenReadOnly opens the archive at path, which is there, where this process may
+// write neither it nor its folder: everything is found, and what writes returns
+// ErrReadOnly. Errors: ErrNewer, ErrDamaged, and ErrReadOnly for an archive that
+// has to be written before it can be read.
+func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
+	schema, err := archiveSchema()
+	if err != nil {
+		return nil, fmt.Errorf("open archive: %w", err)
+	}
+	sqlite, err := engine.OpenReadOnly(ctx, path, schema)
+	if err != nil {
+		return nil, fmt.Errorf("open archive %s: %w", path, err)
+	}
+	return around(sqlite), nil
+}
+
+// around is the archive in an open database.
+func around(sqlite *engine.DB) *DB {
+	db := &DB{sqlite: sqlite, read: sqlite.Read}
 	db.writer = writer.New(db.sqlite)
 	db.often = engine.Prepare(db.read)
 	db.index = index.New(db.often, db.indexTexts)
 	db.vectors = &vector.Store{SQLite: db.sqlite, Messages: db.own}
-	return db, nil
+	return db
 }
+
+// Stale tells whether an archive that OpenReadOnly opened has been written by
+// somebody who may: it is to be opened again.
+func (db *DB) Stale() bool { return db.sqlite.Stale() }
 
 // archiveSchema says what an archive is.
 func archiveSchema() (engine.Schema, error) {

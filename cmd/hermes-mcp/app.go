@@ -37,17 +37,18 @@ type app struct {
 	settingFlags                       map[string]*string
 	given                              map[string]string // the settings that flags gave
 
-	home     settings.Home
-	config   settings.Config
-	problems []settings.Problem
-	archive  archive
-	embedder embedder
-	external external.Memory // beside the built-in memory
-	mirrored atomic.Bool     // the provider is to be told an edit of this run
-	log      zerolog.Logger  // says nothing until openLog
-	logFile  *os.File
-	hooking  bool
-	profiles map[string]*app // other homes that this run serves
+	home           settings.Home
+	saidUnwritable bool // that the home can only be read
+	config         settings.Config
+	problems       []settings.Problem
+	archive        archive
+	embedder       embedder
+	external       external.Memory // beside the built-in memory
+	mirrored       atomic.Bool     // the provider is to be told an edit of this run
+	log            zerolog.Logger  // says nothing until openLog
+	logFile        *os.File
+	hooking        bool
+	profiles       map[string]*app // other homes that this run serves
 
 	storesLock sync.Mutex
 	opened     map[[2]string]*memstore.Store // by user and project
@@ -133,8 +134,12 @@ func (a *app) connect() {
 	}
 }
 
-// make makes the home on first use, with one line that says so.
+// makeHome makes the home on first use, with one line that says so. It is an
+// error when nothing can be kept in one that is there.
 func (a *app) makeHome() error {
+	if err := a.home.Unwritable(); err != nil {
+		return fmt.Errorf("%w: its memory and archive can only be read; --home names another", err)
+	}
 	made, err := a.home.Make()
 	if made && !a.hooking {
 		fmt.Fprintf(a.err, "hermes-mcp: made %s, where memory and archive are kept\n", a.home.Path)
@@ -142,10 +147,25 @@ func (a *app) makeHome() error {
 	return err
 }
 
+// onlyReads tells whether the home can only be read, and says so once. Where it
+// can be written, it is made on first use.
+func (a *app) onlyReads() (bool, error) {
+	err := a.home.Unwritable()
+	if err == nil {
+		return false, a.makeHome()
+	}
+	if !a.saidUnwritable {
+		a.saidUnwritable = true
+		fmt.Fprintf(a.err, "hermes-mcp: %v: it is read and searched, and nothing is recorded\n", err)
+	}
+	return true, nil
+}
+
 // setArchive says where the archive is and how it is kept and searched.
 func (a *app) setArchive() {
 	a.archive.path, a.archive.mask = a.home.MCP("archive.db"), a.config.RedactArchive
 	a.archive.embedder, a.archive.weight = a.embedding, a.config.Embeddings.Weight
+	a.archive.unwritable = a.home.Unwritable
 }
 
 // close ends what the run had open.

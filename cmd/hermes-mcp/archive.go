@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -19,8 +20,12 @@ type archive struct {
 	// embedder is what search by meaning asks, nil or nil where nothing is named.
 	embedder func() transcript.Embedder
 	weight   float64 // of meaning
-	mu       sync.Mutex
-	db       *transcript.DB
+	// unwritable is why the archive can only be read, nil where it is written.
+	unwritable func() error
+
+	mu    sync.Mutex
+	db    *transcript.DB
+	stale *transcript.DB // what db was before it was opened again, perhaps in use still
 }
 
 // open returns the archive, making it when there is none. A failure is tried
@@ -28,7 +33,7 @@ type archive struct {
 func (a *archive) open(ctx context.Context) (*transcript.DB, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.db != nil {
+	if a.db != nil && !a.db.Stale() {
 		return a.db, nil
 	}
 	// One caller's cancelled request must not fail the opening for the others.
@@ -36,13 +41,22 @@ func (a *archive) open(ctx context.Context) (*transcript.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.db = db
-	return db, nil
+	err = closed(a.stale)
+	a.stale, a.db = a.db, db
+	return db, err
 }
 
 // openOwn opens the archive for a caller that closes it itself.
 func (a *archive) openOwn(ctx context.Context) (*transcript.DB, error) {
-	db, err := transcript.Open(ctx, a.path)
+	open := transcript.Open
+	if a.unwritable != nil {
+		if err := a.unwritable(); err != nil && !a.exists() {
+			return nil, fmt.Errorf("nothing is archived yet, and %w", err)
+		} else if err != nil {
+			open = transcript.OpenReadOnly
+		}
+	}
+	db, err := open(ctx, a.path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +78,15 @@ func (a *archive) exists() bool {
 func (a *archive) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.db == nil {
+	err := errors.Join(closed(a.stale), closed(a.db))
+	a.stale, a.db = nil, nil
+	return err
+}
+
+// closed closes an archive, if there is one.
+func closed(db *transcript.DB) error {
+	if db == nil {
 		return nil
 	}
-	db := a.db
-	a.db = nil
 	return db.Close()
 }

@@ -69,9 +69,11 @@ func (a *app) call(ctx context.Context, tool string, raw []byte, how serving) er
 // runTool runs one tool call as the server does, on a home that is made when
 // it is not there.
 func (a *app) runTool(ctx context.Context, tool string, args []byte, how serving) (result []byte, failed bool, err error) {
-	if err := a.makeHome(); err != nil {
+	reads, err := a.onlyReads()
+	if err != nil {
 		return nil, false, err
 	}
+	how.readOnly = how.readOnly || reads
 	pending := a.pending() // before the call: it makes the archive
 	how.pending = func(context.Context) string { return pending }
 	srv, err := a.server(ctx, how)

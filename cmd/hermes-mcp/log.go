@@ -27,9 +27,9 @@ func (a *app) openLog(toStderr bool) {
 		writers = append(writers, &zerolog.FilteredLevelWriter{Writer: zerolog.LevelWriterAdapter{Writer: redacting{stderr}}, Level: zerolog.WarnLevel})
 	}
 	file, err := logFile(a.home.MCP("logs"), "hermes-mcp.log")
-	if err != nil {
+	if err != nil && a.home.Unwritable() == nil {
 		fmt.Fprintln(a.err, "hermes-mcp: no log file:", err)
-	} else {
+	} else if err == nil {
 		a.logFile = file
 		writers = append(writers, redacting{file})
 	}

@@ -127,10 +127,12 @@ func (a *app) listen(ctx context.Context) (net.Listener, error) {
 // serving does what every transport needs around it: the home, the log, the
 // server, and the background work, which is stopped and waited for.
 func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPServer, serving) error) error {
-	if err := a.makeHome(); err != nil {
+	reads, err := a.onlyReads()
+	if err != nil {
 		// Tools can tell the model what is wrong; a server that is not there cannot.
 		fmt.Fprintln(a.err, "hermes-mcp:", err)
 	}
+	how.readOnly = how.readOnly || reads
 	a.openLog(true)
 	k := a.keeper(settle)
 	how.pending = k.Pending
@@ -143,7 +145,9 @@ func (a *app) serving(ctx context.Context, how serving, carry func(*server.MCPSe
 	background, stop := context.WithCancel(ctx)
 	var owner sync.WaitGroup
 	how.background = func(do func(context.Context)) { owner.Go(func() { do(background) }) }
-	how.background(k.Run)
+	if !reads {
+		how.background(k.Run)
+	}
 	if !how.readOnly {
 		how.background(a.upkeep)
 		how.background(a.external.Guard.Run)

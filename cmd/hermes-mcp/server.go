@@ -74,6 +74,7 @@ type frozen struct {
 	store *memstore.Store
 	who   func(ctx context.Context) caller.Current
 	log   zerolog.Logger
+	level zerolog.Level // of a snapshot that could not be kept
 	mu    sync.Mutex
 	own   map[string]memstore.Snapshot // by session, "" where none is known
 }
@@ -96,7 +97,7 @@ func (f *frozen) snapshot(ctx context.Context) (memstore.Snapshot, error) {
 	if err != nil && !snap.FrozenAt.IsZero() {
 		// It was taken and could not be kept, on a full disk for example: this
 		// process at least tells the session the same all along.
-		f.log.Warn().Err(err).Msg("keep the snapshot")
+		f.log.WithLevel(f.level).Err(err).Msg("keep the snapshot")
 		f.own[id] = snap
 		return snap, nil
 	}
@@ -146,13 +147,17 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		how.who = func(context.Context) caller.Current { return finder.Find() }
 	}
 	how.who = a.inChat(how.who)
-	frozen := &frozen{store: store, who: how.who, log: a.log, own: map[string]memstore.Snapshot{}}
+	frozen := &frozen{store: store, who: how.who, log: a.log, level: zerolog.WarnLevel, own: map[string]memstore.Snapshot{}}
+	if a.home.Unwritable() != nil {
+		frozen.level = zerolog.DebugLevel // that was said
+	}
 	memory := tools.MemoryOptions{
 		Caller: func(ctx context.Context) memstore.Caller {
 			name, ver := serve.ClientName(ctx)
 			return memstore.Caller{Session: how.who(ctx).ID, Client: strings.TrimSpace(name + " " + ver), Origin: how.origin}
 		},
 		ReadOnly: how.readOnly,
+		Why:      a.whyReadOnly(),
 		Person:   how.origin == originCLI,
 		Approval: a.config.WriteApproval && how.origin != originCLI, // a person needs nobody's yes
 		Enabled:  map[memstore.Target]bool{memstore.Memory: a.config.MemoryEnabled, memstore.User: a.config.UserEnabled},
@@ -195,6 +200,15 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		},
 		Bug: a.bug,
 	}), nil
+}
+
+// whyReadOnly is why edits are refused where that is no wish of whoever started
+// the server, or "".
+func (a *app) whyReadOnly() string {
+	if err := a.home.Unwritable(); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // bug notes an error that is this program's own fault.

@@ -45,7 +45,7 @@ func (a *app) subject(ctx context.Context, user string, now caller.Current) (hea
 	s := health.Subject{
 		Version: version(), Home: a.home, Config: a.config, Problems: a.problems, Session: now, Store: store,
 		Archive: a.archive.path, Pending: a.pending(), Sources: source.All(), Places: a.places(),
-		Clients: a.clientPlace(), HookFile: a.hookFile(),
+		Clients: a.clientPlace(), HookFile: a.hookFile(), Unwritable: a.home.Unwritable(),
 	}
 	var wrong error
 	if s.Embeddings, wrong = a.embeddings(); wrong != nil {

@@ -95,7 +95,9 @@ const better = "make one with openssl rand -hex 24, or leave it out, and one is 
 func (a *app) homeToken() (token, where string, err error) {
 	if token = a.env("HERMES_MCP_TOKEN"); token == "" {
 		where = a.home.MCP("token")
-		token, err = web.Token(where)
+		if token, err = web.Token(where); err != nil && a.home.Unwritable() != nil {
+			err = fmt.Errorf("%w; name one of at least %d characters in HERMES_MCP_TOKEN", err, web.MinToken)
+		}
 		return token, where, err
 	}
 	switch {

@@ -70,6 +70,9 @@ type DB struct {
 	write  *sql.Conn
 	stmts  map[string]*sql.Stmt // of write
 	strict bool                 // synchronous is FULL
+
+	readOnly bool
+	still    fs.FileInfo // of a file that is read as unchanging; else nil
 }
 
 // Open opens or makes the database at path, its folder too, and applies the
@@ -141,16 +144,22 @@ func (db *DB) Close() error {
 		errs = append(errs, db.write.Close())
 		db.write = nil
 	}
-	return errors.Join(append(errs, db.Read.Close(), db.pool.Close())...)
+	if db.pool != nil {
+		errs = append(errs, db.pool.Close())
+	}
+	return errors.Join(append(errs, db.Read.Close())...)
 }
 
 // Check reads the whole archive and returns ErrDamaged when something is wrong
 // with it. It takes seconds a gigabyte.
 func (db *DB) Check(ctx context.Context) error { return check(ctx, db.Read, db.Path) }
 
-func check(ctx context.Context, in interface {
+// An asker is a connection, or a pool of them.
+type asker interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
-}, path string) error {
+}
+
+func check(ctx context.Context, in asker, path string) error {
 	var verdict string
 	err := in.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict)
 	if err == nil && verdict != "ok" {

@@ -25,12 +25,12 @@ func (db *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	last := steps[len(steps)-1].number
-	have, err := db.version(ctx)
+	have, err := db.version(ctx, db.write)
 	if err != nil || have == last {
 		return err
 	}
 	if have > last {
-		return fmt.Errorf("%w: its schema is %d, this one knows %d; update hermes-mcp", ErrNewer, have, last)
+		return newer(have, last)
 	}
 	if have > 0 {
 		if err := db.copyBefore(ctx, have); err != nil {
@@ -45,10 +45,14 @@ func (db *DB) migrate(ctx context.Context) error {
 	return nil
 }
 
+func newer(have, last int) error {
+	return fmt.Errorf("%w: its schema is %d, this one knows %d; update hermes-mcp", ErrNewer, have, last)
+}
+
 // apply runs one step unless another process was faster.
 func (db *DB) apply(ctx context.Context, step migration) error {
 	return db.Update(ctx, true, func(t *Tx) error {
-		have, err := db.version(t.Ctx)
+		have, err := db.version(t.Ctx, db.write)
 		if err != nil || have >= step.number {
 			return err
 		}
@@ -67,17 +71,17 @@ func (db *DB) apply(ctx context.Context, step migration) error {
 }
 
 // version returns the number of the newest step applied, 0 for a new file.
-func (db *DB) version(ctx context.Context) (int, error) {
+func (db *DB) version(ctx context.Context, in asker) (int, error) {
 	var n, tables int
 	var id int32
 	err := retry(ctx, func() error {
-		if err := db.write.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
+		if err := in.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
 			return err
 		}
-		if err := db.write.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id != db.schema.ApplicationID {
+		if err := in.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id != db.schema.ApplicationID {
 			return err
 		}
-		return db.write.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM migration").Scan(&n)
+		return in.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM migration").Scan(&n)
 	})
 	if err == nil && tables > 0 && id != db.schema.ApplicationID {
 		err = errors.New("the file is a database of another program; name another path")

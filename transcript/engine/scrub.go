@@ -42,7 +42,7 @@ func (db *DB) rewrite(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.write == nil {
-		return ErrClosed
+		return db.unwritten()
 	}
 	// An archive may be larger than the memory.
 	if _, err := db.write.ExecContext(ctx, "PRAGMA temp_store=file"); err != nil {
@@ -61,7 +61,7 @@ func (db *DB) emptyLog(ctx context.Context) (bool, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.write == nil {
-		return false, ErrClosed
+		return false, db.unwritten()
 	}
 	var busy, log, done int
 	err := db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done)

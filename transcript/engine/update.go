@@ -22,7 +22,7 @@ func (db *DB) Update(ctx context.Context, durable bool, fn func(*Tx) error) erro
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.write == nil {
-		return ErrClosed
+		return db.unwritten()
 	}
 	if db.strict != durable {
 		level := "NORMAL"
@@ -186,7 +186,7 @@ func (db *DB) Checkpoint(ctx context.Context, mode string) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.write == nil {
-		return ErrClosed
+		return db.unwritten()
 	}
 	var busy, log, done int
 	err := db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &log, &done)

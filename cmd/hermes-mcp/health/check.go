@@ -107,6 +107,9 @@ func (s Subject) checkHome(add addCheck) {
 		return
 	}
 	add("home", Fine, "%s (%s)", s.Home.Path, s.Home.From)
+	if s.Unwritable != nil {
+		add("home", Warn, "%s", s.onlyRead())
+	}
 	if s.Home.Warning != "" {
 		add("home", Warn, "%s", s.Home.Warning)
 	}

@@ -22,17 +22,19 @@ type Subject struct {
 	Home     settings.Home
 	Config   settings.Config
 	Problems []settings.Problem
-	Session  caller.Current
-	Project  *caller.Project // nil when there is none
-	Store    *memstore.Store
-	Archive  string                                            // its path
-	Open     func(ctx context.Context) (*transcript.DB, error) // nil when there is no archive yet
-	Pending  string                                            // what is not archived yet, in words
-	Sources  []transcript.Source
-	Places   transcript.Places
-	Clients  clients.Place
-	HookFile string // the settings file with our hook, "" when there is none
-	Models   []Model
+	// Unwritable is why the home can only be read, nil where it can be written.
+	Unwritable error
+	Session    caller.Current
+	Project    *caller.Project // nil when there is none
+	Store      *memstore.Store
+	Archive    string                                            // its path
+	Open       func(ctx context.Context) (*transcript.DB, error) // nil when there is no archive yet
+	Pending    string                                            // what is not archived yet, in words
+	Sources    []transcript.Source
+	Places     transcript.Places
+	Clients    clients.Place
+	HookFile   string // the settings file with our hook, "" when there is none
+	Models     []Model
 	// Embeddings is what search by meaning is set to, nil when it is off.
 	Embeddings *Embeddings
 	Jobs       []curator.Job
@@ -158,10 +160,17 @@ func (s Subject) Report(ctx context.Context) Report {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d edits of the memory wait for your decision: hermes-mcp memory pending", n))
 	}
 	r.Notes = append(append(r.Notes, s.scanning()...), s.Troubles...)
+	if s.Unwritable != nil {
+		r.Notes = append(r.Notes, s.onlyRead())
+	}
 	if s.Home.Warning != "" {
 		r.Notes = append(r.Notes, s.Home.Warning)
 	}
 	return r
+}
+
+func (s Subject) onlyRead() string {
+	return s.Unwritable.Error() + ": it is read and searched, and nothing is recorded"
 }
 
 // targets looks at every curated file that is seen from here.

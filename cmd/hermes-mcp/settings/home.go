@@ -110,6 +110,19 @@ func (h Home) Make() (bool, error) {
 	return made, nil
 }
 
+// Unwritable is why nothing can be kept in a home that is there: it is another's,
+// or on a disk that is mounted read-only. It is nil where something can.
+func (h Home) Unwritable() error {
+	dir := h.MCP()
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		dir = h.Path
+	}
+	if err := unwritable(dir); err != nil {
+		return fmt.Errorf("%s cannot be written (%w)", h.Path, err)
+	}
+	return nil
+}
+
 // MCP is the folder that is hermes-mcp's alone.
 func (h Home) MCP(parts ...string) string {
 	return filepath.Join(append([]string{h.Path, "mcp"}, parts...)...)
