@@ -21,10 +21,14 @@ import (
 // it. On the target Memory, ops of scope project or session go to the project's
 // file or the session's. Once the write has begun it does not depend on ctx. Errors: *OpError.
 func (s *Store) Apply(ctx context.Context, by Caller, t Target, ops ...Op) (Result, error) {
-	clean, cleaned, err := check(s.scanning(t, by, ops), ops)
+	scan := s.scanning(t, by, ops)
+	clean, cleaned, err := check(scan, ops)
 	if err != nil {
 		st, _ := s.State(ctx, t) // beside the error that matters
 		return Result{State: st}, err
+	}
+	if len(cleaned) == 0 {
+		s.passed(scan, clean)
 	}
 	p, err := s.placeFor(t, by, clean)
 	if err != nil {

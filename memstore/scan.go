@@ -66,6 +66,19 @@ func (s *Store) verdict(name, text string) (rule, shown string) {
 	return rule, fmt.Sprintf("[BLOCKED: %s entry %s contained threat pattern(s): %s. It is kept from prompts; this line as old_text removes it.]", name, hash(text)[:8], rule)
 }
 
+// passed remembers that contents which were checked as they stand broke no rule,
+// or the answer to their edit would have them judged again.
+func (s *Store) passed(scan Scanning, ops []Op) {
+	if scan != ScanStrict && scan != "" {
+		return
+	}
+	for _, op := range ops {
+		if op.Action != Remove && !op.Unscanned {
+			s.rules.Store(op.Content, "")
+		}
+	}
+}
+
 // judge sets what of e a prompt may hold.
 func (s *Store) judge(name string, e *Entry) {
 	if e.Blocked, e.Shown = "", e.Text; !e.Unscanned {
