@@ -46,13 +46,15 @@ type Next struct {
 
 // Stage writes data beside the real path, not yet synced. id, unique among all
 // writers of the folder, is part of the temporary name. The new file has the
-// rights of old, or 0600. Replace or Discard must follow.
-func Stage(real, id string, data []byte, old fs.FileInfo) (*Next, error) {
+// rights of old, or 0600. A spare is used up. Replace or Discard must follow.
+func Stage(real, id string, data []byte, old fs.FileInfo, spare Spare) (*Next, error) {
 	base := temporary(real, id)
 	n := &Next{real: real, temp: base + suffix, old: base + ".old" + suffix}
 	var err error
-	if n.f, err = Open(n.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return nil, err
+	if n.f = spare.named(n.temp); n.f == nil {
+		if n.f, err = Open(n.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return nil, err
+		}
 	}
 	if _, err = n.f.Write(data); err == nil && old != nil && old.Mode().Perm() != 0o600 {
 		err = n.f.Chmod(old.Mode().Perm())

@@ -12,7 +12,7 @@ import (
 
 func stage(t *testing.T, path, id, data string, was File) *Next {
 	t.Helper()
-	n, err := Stage(path, id, []byte(data), was.Info)
+	n, err := Stage(path, id, []byte(data), was.Info, Spare{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,11 @@
 // is planned again on top of it. Once begun, an edit does not depend on its
 // caller's context.
 //
+// What takes the disk long and nobody needs to wait for is done while it is busy
+// with a sync or after the acknowledgement: a replaced file is freed by a later
+// edit or Close, and the file that the next edit will fill is made ahead, without
+// a name, where the system has such files.
+//
 // # Power cuts
 //
 // An edit is acknowledged with two files durable, the journal with the whole
@@ -59,6 +64,7 @@ type Ledger struct {
 	held  []durable.File  // replaced by the last edit, to be freed when somebody has time
 	known journal.Index
 
+	spares    shelf
 	unsettled map[string]string // targets whose folder has yet to be synced → the folder
 	timer     *time.Timer       // settles when no edit has come for a while
 }
@@ -68,6 +74,7 @@ func New(dir string) *Ledger {
 	return &Ledger{
 		Dir: dir, Now: time.Now, Boot: durable.Boot(),
 		turn: make(chan struct{}, 1), made: make(map[string]bool), swept: make(map[string]bool), unsettled: make(map[string]string),
+		spares: newShelf(),
 	}
 }
 

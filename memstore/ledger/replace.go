@@ -25,7 +25,7 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 	if rec != nil {
 		id = rec.ID
 	}
-	staged, err := durable.Stage(w.real, id, next, w.disk.Info)
+	staged, err := durable.Stage(w.real, id, next, w.disk.Info, w.l.spares.take())
 	if err != nil {
 		return nil, fmt.Errorf("write beside %s: %w", w.real, err)
 	}
@@ -42,6 +42,7 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 	var syncs sync.WaitGroup
 	var errLog error
 	syncs.Go(func() { errLog = w.log.Sync() })
+	w.l.spares.fill(filepath.Dir(w.real)) // for the next edit
 	if meanwhile != nil {
 		meanwhile()
 	}

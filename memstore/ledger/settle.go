@@ -105,6 +105,7 @@ func (l *Ledger) Close(ctx context.Context) error {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
+	l.spares.clear()
 	return l.settle(ctx)
 }
 
@@ -141,7 +142,7 @@ func (w *writing) redo(doc document.Doc) (document.Doc, error) {
 		return doc, nil
 	}
 	w.last = journal.NewID(w.l.Now(), w.last)
-	staged, err := durable.Stage(w.real, w.last, after, w.disk.Info)
+	staged, err := durable.Stage(w.real, w.last, after, w.disk.Info, durable.Spare{})
 	if err != nil {
 		return doc, fmt.Errorf("write beside %s: %w", w.real, err)
 	}
