@@ -30,12 +30,13 @@ type app struct {
 	out, err io.Writer
 	env      func(string) string
 
-	homeFlag, profileFlag, sessionFlag string
-	sessionKey                         string      // of a gateway's chat
-	user                               string      // who is served, "" for whose home it is
-	chats                              atomic.Bool // some request told which chat it belongs to
-	settingFlags                       map[string]*string
-	given                              map[string]string // the settings that flags gave
+	homeFlag, profileFlag, sessionFlag, userFlag string
+
+	sessionKey   string      // of a gateway's chat
+	user         string      // who is served, "" for whose home it is
+	chats        atomic.Bool // some request told which chat it belongs to
+	settingFlags map[string]*string
+	given        map[string]string // the settings that flags gave
 
 	home           settings.Home
 	saidUnwritable bool // that the home can only be read
@@ -61,7 +62,7 @@ func (a *app) bind(root *cobra.Command) {
 	flags.StringVar(&a.profileFlag, "profile", "", "profile, a home within the home")
 	flags.StringVar(&a.sessionFlag, "session", "", "current session as SOURCE:ID; a bare ID means claude-code")
 	flags.StringVar(&a.sessionKey, "session-key", "", "current chat, where a gateway keeps many apart")
-	flags.StringVar(&a.user, "user", "", "who is served: with a USER.md of their own, and only their sessions (HERMES_MCP_USER)")
+	flags.StringVar(&a.userFlag, "user", "", "who is served: with a USER.md of their own, and only their sessions (HERMES_MCP_USER)")
 	a.settingFlags = map[string]*string{}
 	for _, s := range settings.All {
 		if s.Flag == "" {
@@ -88,9 +89,7 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 			return usage("--%s is empty, which would show what is everyone's: name one, or leave it out", name)
 		}
 	}
-	if a.user == "" {
-		a.user = a.env("HERMES_MCP_USER")
-	}
+	a.user = or(a.userFlag, a.env("HERMES_MCP_USER"))
 	if err := checkUser(a.user); err != nil {
 		return failure{codeUsage, err}
 	}

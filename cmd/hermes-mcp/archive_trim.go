@@ -130,7 +130,7 @@ func (a *app) tellRoom(ctx context.Context) error {
 	}
 	now, err := db.FileSize()
 	if err == nil && now > a.config.ArchiveMaxSize {
-		fmt.Fprintf(a.err, "hermes-mcp: the archive takes %s, over archive.max_size (%s); nothing is removed by itself: hermes-mcp archive trim shows what could go\n", size(now), size(a.config.ArchiveMaxSize))
+		fmt.Fprintf(a.err, "hermes-mcp: the archive takes %s, over archive.max_size (%s); nothing is removed by itself: %s shows what could go\n", size(now), size(a.config.ArchiveMaxSize), a.pasteable("hermes-mcp archive trim"))
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (a *app) doctor(ctx context.Context, asJSON, fix bool) error {
 			failed++
 		}
 		if !asJSON {
-			fmt.Fprintf(a.out, "%-4s  %-8s  %s\n", c.Verdict, c.Name, c.Detail)
+			fmt.Fprintf(a.out, "%-4s  %-8s  %s\n", c.Verdict, c.Name, a.pasteable(c.Detail))
 		}
 	}
 	if asJSON {

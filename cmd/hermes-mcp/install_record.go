@@ -35,7 +35,7 @@ func (a *app) recording(c clients.Client, s *setup, file string, server clients.
 func (a *app) wantsRecording(c clients.Client, s *setup) bool {
 	fmt.Fprintf(s.words, "  %s keeps its conversations in no file, so they are not archived by themselves.\n", c.Title)
 	if !isTerminal(a.in) || !isTerminal(a.err) {
-		fmt.Fprintf(s.words, "  hermes-mcp install %s --record lets the model keep a turn's text and its outcome in the archive\n", c.Name)
+		fmt.Fprintf(s.words, "  %s %s --record lets the model keep a turn's text and its outcome in the archive\n", a.pasteable("hermes-mcp install"), c.Name)
 		return false
 	}
 	fmt.Fprint(a.err, "  Let the model keep a turn's text and its outcome in the archive? [y/N] ")

@@ -101,7 +101,7 @@ type archived struct {
 func (a *app) explain(ctx context.Context, how install) (found []archived, endpoints string) {
 	found = []archived{}
 	if how.noArchive {
-		fmt.Fprintln(how.words, "archive: nothing by itself; hermes-mcp ingest does it when you say so")
+		fmt.Fprintln(how.words, a.pasteable("archive: nothing by itself; hermes-mcp ingest does it when you say so"))
 	}
 	var none []string
 	for _, src := range source.All() {

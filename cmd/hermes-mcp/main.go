@@ -94,7 +94,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var f failure
 	if errors.As(err, &f) {
 		if err.Error() != "" {
-			fmt.Fprintln(stderr, "hermes-mcp:", err)
+			fmt.Fprintln(stderr, "hermes-mcp:", a.pasteable(err.Error()))
 		}
 		return f.code
 	}

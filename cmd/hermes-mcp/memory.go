@@ -328,7 +328,7 @@ func (m *memoryRun) listOne(ctx context.Context) error {
 		}
 	}
 	for _, e := range r.Lost {
-		fmt.Fprintf(m.out, "left the file without an edit: %s (memory restore %s)\n", e.Text, e.Restore)
+		fmt.Fprintf(m.out, "left the file without an edit: %s (%s %s)\n", e.Text, m.pasteable("hermes-mcp memory restore"), e.Restore)
 	}
 	return nil
 }

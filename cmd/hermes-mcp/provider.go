@@ -59,7 +59,7 @@ func (p *providerRun) settling(use, short string, do func(ctx context.Context) e
 // one is an error where no provider is configured.
 func (p *providerRun) one() error {
 	if p.external.Guard == nil {
-		return errors.New("no provider is configured: hermes-mcp provider list, then provider setup NAME")
+		return errors.New("no provider is configured: hermes-mcp provider list, then hermes-mcp provider setup NAME")
 	}
 	return p.makeHome()
 }
@@ -161,7 +161,7 @@ func (p *providerRun) setup(set settings.Provider) error {
 	switch {
 	case !p.yes:
 	case set.Name != "none":
-		fmt.Fprintln(p.out, "now: hermes-mcp provider test, then start your agent anew; provider push tells it what is remembered already")
+		fmt.Fprintln(p.out, p.pasteable("now: hermes-mcp provider test, then start your agent anew; hermes-mcp provider push tells it what is remembered already"))
 	}
 	return nil
 }

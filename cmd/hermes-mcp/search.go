@@ -202,10 +202,10 @@ func (e envelope) exit() int {
 
 func (l *lookup) print(found envelope) {
 	if found.Pending != "" {
-		fmt.Fprintln(l.err, found.Pending)
+		fmt.Fprintln(l.err, l.pasteable(found.Pending))
 	}
 	if note := strings.TrimSpace(strings.TrimPrefix(found.Note, sessions.History)); note != "" {
-		fmt.Fprintln(l.err, note)
+		fmt.Fprintln(l.err, l.pasteable(note))
 	}
 	for _, a := range found.Adjusted {
 		fmt.Fprintln(l.err, a)
@@ -230,7 +230,7 @@ func (l *lookup) print(found envelope) {
 			fmt.Fprintf(l.out, "  flagged: %s\n", r.Flagged)
 		}
 		if r.MessageID != nil {
-			fmt.Fprintf(l.out, "  hermes-mcp show %s %v\n", cmp.Or(r.MatchedIn.SessionID, r.SessionID), r.MessageID)
+			fmt.Fprintf(l.out, "  %s %s %v\n", l.pasteable("hermes-mcp show"), cmp.Or(r.MatchedIn.SessionID, r.SessionID), r.MessageID)
 		}
 	}
 	for _, m := range found.Messages {
@@ -244,7 +244,7 @@ func (l *lookup) print(found envelope) {
 		fmt.Fprintf(l.out, "%d messages before, %d after\n", found.Before, found.After)
 	}
 	if len(found.Next) > 0 {
-		fmt.Fprintf(l.err, "there is more: hermes-mcp call session_search '%s'\n", strings.ReplaceAll(string(found.Next), "'", `'\''`))
+		fmt.Fprintf(l.err, "there is more: %s %s\n", l.pasteable("hermes-mcp call session_search"), shellWord(string(found.Next), "any"))
 	}
 	if len(found.Results)+len(found.Messages) == 0 {
 		fmt.Fprintln(l.out, "nothing found")

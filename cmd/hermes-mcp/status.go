@@ -83,7 +83,7 @@ func (a *app) status(ctx context.Context, user string, now caller.Current) (heal
 
 func (a *app) printStatus(s health.Report) {
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(a.out, "%-9s "+format+"\n", append([]any{name}, args...)...)
+		fmt.Fprintln(a.out, a.pasteable(fmt.Sprintf("%-9s "+format, append([]any{name}, args...)...)))
 	}
 	row("version", "%s, Go %s", s.Version, goVersion())
 	row("home", "%s (%s)", s.Home, s.HomeFrom)
@@ -103,7 +103,7 @@ func (a *app) printStatus(s health.Report) {
 			row("", "%s", t.Error)
 		}
 		for _, l := range t.Lost {
-			row("", "left the file without an edit: %s (memory restore %s)", l.Text, l.Restore)
+			row("", "left the file without an edit: %s (hermes-mcp memory restore %s)", l.Text, l.Restore)
 		}
 	}
 	for name, line := range s.Kept.Lines() {
