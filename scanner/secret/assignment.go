@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Values that are secret because of what stands beside them: a name, a
 // header, the user of a connection string.
@@ -10,8 +13,11 @@ import "strings"
 var secretNames = []string{
 	"password", "passwd", "passwort", "passphrase", "pwd", "secret", "token", "apikey", "secretkey", "privatekey",
 	"accesskey", "accesskeyid", "secretaccesskey", "signingkey", "encryptionkey", "masterkey", "authkey", "accountkey", "credential",
-	"credentials", "sharedaccesskey", "xamzsignature", "xgoogsignature", "apppassword",
+	"credentials", "sharedaccesskey", "xamzsignature", "xgoogsignature", "apppassword", "senha", "parola", "wachtwoord",
 }
+
+// passwordNames are those of them that mean a password, beside "pass...".
+var passwordNames = []string{"pwd", "senha", "parola", "wachtwoord"}
 
 // secretName tells whether a value beside s is secret, and under which rule.
 func secretName(s string) (rule string, ok bool) {
@@ -21,7 +27,7 @@ func secretName(s string) (rule string, ok bool) {
 	}
 	s = s[max(0, len(s)-longest):]
 	switch s[len(s)-1] | 0x20 {
-	case 'd', 't', 'e', 'n', 'y', 'l', 's':
+	case 'a', 'd', 't', 'e', 'n', 'y', 'l', 's':
 	default:
 		return "", false
 	}
@@ -37,7 +43,7 @@ func secretName(s string) (rule string, ok bool) {
 	}
 	for _, name := range secretNames {
 		if len(b) >= len(name) && string(b[len(b)-len(name):]) == name {
-			if strings.HasPrefix(name, "pass") || name == "pwd" {
+			if strings.HasPrefix(name, "pass") || slices.Contains(passwordNames, name) {
 				return "password", true
 			}
 			return "secret", true
@@ -51,12 +57,18 @@ func beside(text string, name run, i int) (Secret, bool) {
 	if text[i] == ':' && strings.HasPrefix(text[i:], "://") {
 		return userinfo(text, i+len("://"))
 	}
+	if foreign(text[:i]) {
+		return named(text, i+1)
+	}
 	if name.end == 0 || i-name.end > 3 || strings.Trim(text[name.end:i], "\"' \\") != "" {
 		return Secret{}, false
 	}
 	if rule := telegram(text, name, i); rule != "" {
 		r := readRun(text, i+1)
 		return Secret{rule, name.start, r.end}, name.start < r.end
+	}
+	if s, ok := bySyntax(text, name, i); ok {
+		return s, true
 	}
 	rule, ok := secretName(text[name.start:name.end])
 	if !ok && name.start > 0 && strings.IndexByte("?&", text[name.start-1]) >= 0 && text[name.start:name.end] == "sig" {
@@ -119,8 +131,8 @@ func value(text string, i int, rule string, assigned bool) (Secret, bool) {
 		i++
 	}
 	end := strings.IndexAny(text[i:min(len(text), i+judged)], stops)
-	long := end < 0
-	if long {
+	long := end < 0 && len(text)-i > judged
+	if end < 0 {
 		end = min(len(text)-i, judged)
 	}
 	v := text[i : i+end]
@@ -190,7 +202,23 @@ func secretValue(v, rule string, quoted, assigned bool) bool {
 	case rule == "password":
 		return digits > 0 && letters > 0 || quoted && other > 0 && letters > 0 && !strings.ContainsAny(v, ".:_-")
 	}
-	return digits > 0 && letters > 0 && len(v) >= 12 && distinct(v) >= 8 && random(v)
+	return digits > 0 && letters > 0 && len(v) >= 12 && distinct(v) >= 8 && random(v) || quoted && jumbled(v)
+}
+
+// jumbled tells whether letters change their case as no words do. A key without
+// a digit is rare, and long.
+func jumbled(v string) bool {
+	const long = 24
+	changes := 0
+	for i := 1; i < len(v); i++ {
+		if v[i]|0x20 < 'a' || v[i]|0x20 > 'z' {
+			return false
+		}
+		if v[i]&0x20 != v[i-1]&0x20 {
+			changes++
+		}
+	}
+	return len(v) >= long && changes*5 >= len(v)*2
 }
 
 func isPath(v string) bool {

@@ -17,9 +17,10 @@ var keyForms = [256][]keyForm{
 		{"AIza", "google", 35, 0}, {"ATATT3", "atlassian", 50, 0}, {"ATCTT3", "atlassian", 50, 0},
 		{"AGE-SECRET-KEY-1", "age", 40, 0}, {"AKID", "tencent", 32, 0},
 	},
-	'E': {{"EAAA", "meta", 60, 0}},
+	'E': {{"EAA", "meta", 60, 0}},
 	'G': {{"GOCSPX-", "google", 24, 0}},
 	'L': {{"LTAI", "alibaba", 16, 0}},
+	'N': {{"NRAK-", "newrelic", 0, 27}},
 	'P': {{"PMAK-", "postman", 50, 0}},
 	'S': {{"SG.", "sendgrid", 50, 0}, {"SK", "twilio", 0, 32}},
 	'd': {
@@ -28,7 +29,7 @@ var keyForms = [256][]keyForm{
 		{"dp.st.", "doppler", 40, 0}, {"discord_", "discord", 50, 0},
 	},
 	'e': {{"eyJ", "jwt", 30, 0}},
-	'f': {{"figd_", "figma", 30, 0}, {"fw_", "fireworks", 22, 0}},
+	'f': {{"figd_", "figma", 30, 0}, {"fw_", "fireworks", 22, 0}, {"fm2_", "fly", 30, 0}},
 	'g': {
 		{"ghp_", "github", 30, 0}, {"gho_", "github", 30, 0}, {"ghu_", "github", 30, 0}, {"ghs_", "github", 30, 0},
 		{"ghr_", "github", 30, 0}, {"github_pat_", "github", 40, 0},
@@ -56,9 +57,9 @@ var keyForms = [256][]keyForm{
 		{"sk_live_", "stripe", 16, 0}, {"sk_test_", "stripe", 16, 0}, {"sq0atp-", "square", 20, 0}, {"sq0csp-", "square", 20, 0},
 		{"shpat_", "shopify", 32, 0}, {"shpss_", "shopify", 32, 0}, {"shpca_", "shopify", 32, 0}, {"shppa_", "shopify", 32, 0},
 		{"sntrys_", "sentry", 40, 0}, {"sntryu_", "sentry", 40, 0}, {"sbp_", "supabase", 40, 0}, {"sm_", "supermemory", 30, 0},
-		{"secret_", "notion", 0, 43},
+		{"secret_", "notion", 0, 43}, {"sl.", "dropbox", 100, 0},
 	},
-	't': {{"tvly-", "tavily", 20, 0}},
+	't': {{"tvly-", "tavily", 20, 0}, {"tskey-", "tailscale", 30, 0}},
 	'w': {{"whsec_", "stripe", 24, 0}},
 	'x': {
 		{"xoxb-", "slack", 20, 0}, {"xoxa-", "slack", 20, 0}, {"xoxp-", "slack", 20, 0}, {"xoxr-", "slack", 20, 0},
@@ -84,7 +85,7 @@ func keyFormat(s string) string {
 				continue
 			}
 		case "aws":
-			if strings.ToUpper(rest) != rest || strings.ContainsAny(rest, "_-.") {
+			if strings.ToUpper(rest) != rest || strings.ContainsAny(rest, "_-.") || strings.HasSuffix(rest, "EXAMPLE") {
 				continue
 			}
 		case "twilio", "mailgun", "databricks":
@@ -97,7 +98,43 @@ func keyFormat(s string) string {
 		}
 		return f.rule
 	}
+	return shaped(s)
+}
+
+// shaped names the provider whose keys have no beginning of their own but a
+// form that nothing else has.
+func shaped(s string) string {
+	const number, of = 32, "-us" // a Mailchimp key and its data centre
+	if len(s) < number+len(of) {
+		return ""
+	}
+	if len(s) > number+len(of) && s[number:number+len(of)] == of && isHex(s[:number]) && random(s[:number]) {
+		return "mailchimp"
+	}
+	// A bot of Discord: its number, a time and a signature.
+	if a, rest, ok := strings.Cut(s, "."); ok && len(a) >= 23 && len(a) <= 28 && strings.IndexByte("MNO", a[0]) >= 0 {
+		if b, c, ok := strings.Cut(rest, "."); ok && len(b) == 6 && len(c) >= 27 && len(c) <= 40 && random(a) && random(c) {
+			return "discord"
+		}
+	}
 	return ""
+}
+
+// azure finds a client secret of Azure: five characters, the last two of which
+// are a digit and a Q, a "~" at i, and the rest.
+func azure(text string, name run, i int) (Secret, bool) {
+	const first = 5
+	if i-name.start < first || text[i-1] != 'Q' || text[i-2] < '0' || text[i-2] > '9' {
+		return Secret{}, false
+	}
+	end := i + 1
+	for end < len(text) && (runByte[text[end]] || text[end] == '~') {
+		end++
+	}
+	if n := end - i - 1; n < 31 || n > 40 || !random(text[i+1:end]) {
+		return Secret{}, false
+	}
+	return Secret{"azure", i - first, end}, true
 }
 
 func isHex(s string) bool {

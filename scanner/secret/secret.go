@@ -35,6 +35,10 @@ func Find(text string) []Secret {
 				if s, ok := keyed(text, r); ok {
 					i = take(s, true)
 				}
+			} else if strings.HasPrefix(text[r.start:r.end], "-p") {
+				if s, ok := joined(text, r); ok {
+					i = take(s, true)
+				}
 			} else if s, ok := authorized(text, r); ok {
 				i = take(s, true)
 			}
@@ -50,11 +54,33 @@ func Find(text string) []Secret {
 				break
 			}
 			i++
+		case c == ' ' && i+1 < len(text) && (links[text[i+1]] != nil || i-name.start == len("password")), c >= firstLink:
+			if s, ok := told(text, name, i); ok {
+				i = take(s, true)
+				break
+			}
+			i++
+		case c == '~' && name.end == i:
+			if s, ok := azure(text, name, i); ok {
+				i = take(s, true)
+				break
+			}
+			i++
 		default:
 			i++
 		}
 	}
 	return out
+}
+
+// told finds a password that is told in words, the next of which is at i.
+func told(text string, name run, i int) (Secret, bool) {
+	if text[i] == ' ' && name.end == i {
+		if s, ok := netrc(text, name, i); ok {
+			return s, true
+		}
+	}
+	return spoken(text, name, i)
 }
 
 // A run is a stretch of letters, digits, "_", "-" and ".".
@@ -89,10 +115,23 @@ func readRun(text string, i int) run {
 // keyed finds a secret that is known by its own form.
 func keyed(text string, r run) (Secret, bool) {
 	s := text[r.start:r.end]
-	if strings.HasPrefix(s, "-----BEGIN") {
-		return pem(text, r.start)
+	switch s[0] {
+	case '-':
+		if strings.HasPrefix(s, "-----BEGIN") {
+			return pem(text, r.start)
+		}
+		if strings.HasPrefix(s, "-p") {
+			return joined(text, r)
+		}
+	case 'h', 'd':
+		if found, ok := webhook(text, r); ok {
+			return found, true
+		}
 	}
 	if rule := keyFormat(s); rule != "" {
+		for rule == "fly" && r.end < len(text) && base64Byte[text[r.end]] {
+			r.end++
+		}
 		return Secret{rule, r.start, r.end}, true
 	}
 	return Secret{}, false
