@@ -3,7 +3,7 @@
 //
 //	hermes-bench recall  --data FILE [--form question|content|rare2] [--one-db] [--limit 10] [--embed DIR|URL]
 //	hermes-bench queries --dir DIR [--table FILE]
-//	hermes-bench speed   --messages N [--keep DIR]
+//	hermes-bench speed   --messages N [--keep DIR] [--class NAME] [--profile FILE]
 //	hermes-bench ingest  --dir DIR | --generate 2GB|files=50000 [--profile FILE]
 //	hermes-bench soak    [--messages N] [--rate N] [--length 20s]
 //	hermes-bench memory  [--writes N]

@@ -44,7 +44,7 @@ const baseMessages = 100_000
 
 func speedCommand(show func(report) error, stderr io.Writer) *cobra.Command {
 	var messages int
-	var keep string
+	var how speedRun
 	c := &cobra.Command{
 		Use:   "speed",
 		Short: "How long session_search takes in a generated archive",
@@ -53,7 +53,7 @@ func speedCommand(show func(report) error, stderr io.Writer) *cobra.Command {
 			if messages < sessionLength {
 				return fmt.Errorf("--messages is at least %d, not %d", sessionLength, messages)
 			}
-			r, err := measureSpeed(c.Context(), keep, messages, stderr)
+			r, err := how.measure(c.Context(), messages, stderr)
 			if err != nil {
 				return err
 			}
@@ -61,29 +61,49 @@ func speedCommand(show func(report) error, stderr io.Writer) *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&messages, "messages", baseMessages, fmt.Sprintf("messages to generate; more than %d are compared with as many", baseMessages))
-	c.Flags().StringVar(&keep, "keep", "", "folder that keeps what is generated for the next run; temporary when empty")
+	c.Flags().StringVar(&how.keep, "keep", "", "folder that keeps what is generated for the next run; temporary when empty")
+	c.Flags().StringVar(&how.class, "class", "", "ask only the queries of this class, such as phrase")
+	c.Flags().StringVar(&how.profile, "profile", "", "write a CPU profile of the queries to this file")
 	return c
 }
 
-func measureSpeed(ctx context.Context, keep string, messages int, stderr io.Writer) (r speedReport, err error) {
-	b, samples, err := speedBed(ctx, keep, messages, stderr)
+// A speedRun is what is asked of which archive.
+type speedRun struct {
+	keep, class, profile string
+}
+
+func (how speedRun) measure(ctx context.Context, messages int, stderr io.Writer) (r speedReport, err error) {
+	b, samples, err := speedBed(ctx, how.keep, messages, stderr)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	var base *bed
 	if messages > baseMessages {
-		if base, samples, err = speedBed(ctx, keep, baseMessages, stderr); err != nil {
+		if base, samples, err = speedBed(ctx, how.keep, baseMessages, stderr); err != nil {
 			return r, err
 		}
 		defer func() { err = errors.Join(err, base.close()) }()
 	}
+	if how.profile != "" {
+		var stop func() error
+		if stop, err = startProfile(how.profile); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
 	for _, class := range queryClasses(samples) {
+		if how.class != "" && class.name != how.class {
+			continue
+		}
 		got, err := timeClass(ctx, b, base, class)
 		if err != nil {
 			return r, err
 		}
 		r.Classes = append(r.Classes, got)
+	}
+	if len(r.Classes) == 0 {
+		return r, fmt.Errorf("--class %q is no class of queries", how.class)
 	}
 	if r.speedArchive, err = b.weigh(ctx, messages); err != nil || base == nil {
 		return r, err
