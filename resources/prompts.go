@@ -149,8 +149,8 @@ func recalled(ctx context.Context, db *transcript.DB, topic string) (string, err
 				if err != nil {
 					return "", fmt.Errorf("load a match: %w", err)
 				}
-				snippet := show.Snippet(m.Snippet, whole[0].Content, 300)
-				fmt.Fprintf(&b, "  %s, message %d: %s%s\n", m.Role, m.MessageID, snippet, label(snippet))
+				snippet := show.Snippet(m.Snippet(whole[0]), whole[0].Content, 300)
+				fmt.Fprintf(&b, "  %s, message %d: %s%s\n", whole[0].Role, m.MessageID, snippet, label(snippet))
 			}
 		}
 	}

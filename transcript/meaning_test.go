@@ -102,7 +102,7 @@ func TestASessionIsFoundByWhatItMeans(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	m := a.Hits[0].Matches
-	if len(m) == 0 || m[0].MessageID == 0 || !strings.Contains(m[0].Snippet, "automobile") || m[0].Role != UserRole {
+	if len(m) == 0 || m[0].MessageID == 0 || !strings.Contains(snippet(t, db, a.Hits[0], m[0]), "automobile") || matched(t, db, a.Hits[0], m[0]).Role != UserRole {
 		t.Errorf("%+v", m)
 	}
 	// Among words that match elsewhere it has the third place at the latest.
@@ -126,7 +126,7 @@ func TestWhatMustStandThereIsAMatterOfWords(t *testing.T) {
 	db := garden(t, &fakeEmbedder{same: map[string]string{"vehicle": "automobile"}})
 	for _, q := range []string{`"vehicle start"`, "vehicle -automobile", "vehicle file:main.go"} {
 		for _, h := range search(t, db, q).Hits {
-			if len(h.Matches) > 0 && !strings.Contains(h.Matches[0].Snippet, ">>>") {
+			if len(h.Matches) > 0 && !strings.Contains(snippet(t, db, h, h.Matches[0]), ">>>") {
 				t.Errorf("%s: %+v", q, h)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
@@ -20,18 +21,34 @@ type Window struct {
 // membersOf lists a session's messages, its own and those it shares, in order.
 const membersOf = `SELECT seq, id FROM message WHERE session = ?1 UNION ALL SELECT seq, message FROM member WHERE session = ?1`
 
+// A Piece is part of a session, with how many messages stand before and after it.
+type Piece struct {
+	Messages      []Message
+	Before, After int
+}
+
 // Messages returns a piece of a session in order, with how many messages stand
 // before and after the piece. Errors: ErrNotFound when there is no such session
 // or Around is not in it.
 func (db *DB) Messages(ctx context.Context, sessionID string, w Window) (msgs []Message, before, after int, err error) {
-	msgs, before, after, err = db.messages(ctx, sessionID, w)
+	pieces, err := db.Pieces(ctx, sessionID, w)
 	if err != nil {
-		err = fmt.Errorf("messages of %s: %w", sessionID, db.explain(err))
+		return nil, 0, 0, err
 	}
-	return msgs, before, after, err
+	return pieces[0].Messages, pieces[0].Before, pieces[0].After, nil
 }
 
-func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Message, int, int, error) {
+// Pieces returns several pieces of a session, as Messages does each, and reads
+// what they have in common once. Errors: those of Messages.
+func (db *DB) Pieces(ctx context.Context, sessionID string, ws ...Window) ([]Piece, error) {
+	pieces, err := db.windows(ctx, sessionID, ws)
+	if err != nil {
+		return nil, fmt.Errorf("messages of %s: %w", sessionID, db.explain(err))
+	}
+	return pieces, nil
+}
+
+func (db *DB) windows(ctx context.Context, sessionID string, ws []Window) ([]Piece, error) {
 	var session int64
 	var source, user, chat string
 	err := db.often.Row(ctx, "SELECT id, source, user, chat FROM session WHERE name = ?", []any{sessionID}, &session, &source, &user, &chat)
@@ -39,43 +56,64 @@ func (db *DB) messages(ctx context.Context, sessionID string, w Window) ([]Messa
 		err = ErrNotFound
 	}
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, err
 	}
 	ids, err := engine.Column[int64](db.often.Query(ctx, "SELECT id FROM ("+membersOf+") ORDER BY seq, id", session))
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, err
 	}
-	from, to := 0, len(ids)
-	if w.Around != 0 {
-		at := -1
-		for i, id := range ids {
-			if id == w.Around {
-				at = i
+	var wanted []int64
+	spans := make([][2]int, len(ws))
+	known := make(map[int64]int, len(ids)) // index in wanted
+	for i, w := range ws {
+		from, to, err := w.of(ids)
+		if err != nil {
+			return nil, err
+		}
+		spans[i] = [2]int{from, to}
+		for _, id := range ids[from:to] {
+			if _, ok := known[id]; !ok {
+				known[id] = len(wanted)
+				wanted = append(wanted, id)
 			}
 		}
-		if at < 0 {
-			return nil, 0, 0, fmt.Errorf("message %d: %w", w.Around, ErrNotFound)
-		}
-		from, to = max(0, at-max(0, w.Before)), min(len(ids), at+max(0, w.After)+1)
-	} else {
-		if from = min(w.From, to); from < 0 {
-			from = max(0, to+w.From)
-		}
-		if w.After > 0 && w.After < to-from {
-			to = from + w.After
-		}
 	}
-	msgs, err := db.load(ctx, ids[from:to])
+	msgs, err := db.load(ctx, wanted)
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, err
 	}
-	if len(msgs) != to-from {
-		return nil, 0, 0, fmt.Errorf("%d of %d messages are missing: %w", to-from-len(msgs), to-from, ErrDamaged)
+	if len(msgs) != len(wanted) {
+		return nil, fmt.Errorf("%d of %d messages are missing: %w", len(wanted)-len(msgs), len(wanted), ErrDamaged)
 	}
-	for i := range msgs {
-		msgs[i].Seq = from + i
+	out := make([]Piece, len(ws))
+	for i, s := range spans {
+		out[i] = Piece{Messages: make([]Message, 0, s[1]-s[0]), Before: s[0], After: len(ids) - s[1]}
+		for seq := s[0]; seq < s[1]; seq++ {
+			m := msgs[known[ids[seq]]]
+			m.Seq = seq
+			out[i].Messages = append(out[i].Messages, m)
+		}
 	}
-	return msgs, from, len(ids) - to, nil
+	return out, nil
+}
+
+// of tells which of a session's messages w selects, from one to before another.
+func (w Window) of(ids []int64) (from, to int, err error) {
+	to = len(ids)
+	if w.Around != 0 {
+		at := slices.Index(ids, w.Around)
+		if at < 0 {
+			return 0, 0, fmt.Errorf("message %d: %w", w.Around, ErrNotFound)
+		}
+		return max(0, at-max(0, w.Before)), min(to, at+max(0, w.After)+1), nil
+	}
+	if from = min(w.From, to); from < 0 {
+		from = max(0, to+w.From)
+	}
+	if w.After > 0 && w.After < to-from {
+		to = from + w.After
+	}
+	return from, to, nil
 }
 
 // load reads messages by id, in the order of ids; unknown ids are left out.

@@ -42,9 +42,14 @@ type Query struct {
 // A Match is one message of a hit that bears on the query.
 type Match struct {
 	MessageID int64
-	Role      Role
-	Snippet   string // with the match marked >>>like this<<<
 	Score     float64
+	marks     []int // the tokens that matched
+}
+
+// Snippet cuts the place that matched out of the message, which is as Messages
+// returns it, with what matched marked >>>like this<<<.
+func (m Match) Snippet(message Message) string {
+	return analysis.Snippet(record.IndexText(&message), m.marks)
 }
 
 // A Hit is one lineage, credited to the session that holds the best match, and
@@ -232,20 +237,8 @@ func (db *DB) hydrate(ctx context.Context, s index.Session, live []string) (Hit,
 	if h.Session, err = db.credit(ctx, found[0], live); err != nil {
 		return Hit{}, err
 	}
-	ids := make([]int64, len(s.Matches))
-	for i, m := range s.Matches {
-		ids[i] = m.Message
-	}
-	msgs, err := db.load(ctx, ids)
-	if err != nil {
-		return Hit{}, err
-	}
-	for i, m := range s.Matches {
-		if i >= len(msgs) || msgs[i].ID != m.Message {
-			return Hit{}, fmt.Errorf("message %d: %w", m.Message, ErrNotFound)
-		}
-		text := record.IndexText(&msgs[i])
-		h.Matches = append(h.Matches, Match{MessageID: m.Message, Role: msgs[i].Role, Score: m.Score, Snippet: analysis.Snippet(text, m.Marks)})
+	for _, m := range s.Matches {
+		h.Matches = append(h.Matches, Match{m.Message, m.Score, m.Marks})
 	}
 	return h, nil
 }

@@ -108,12 +108,14 @@ func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcri
 		tasks.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			loaded[i], errs[i] = load(ctx, db, h, k.detail, k.detail == full || i == 0, s.viewer.Redact)
+			inFull := k.detail == full || i == 0
+			loaded[i], errs[i] = load(ctx, db, h, k.detail, inFull)
 			if errs[i] != nil {
 				errs[i] = fmt.Errorf("load a hit of %s: %w", h.Session.ID, errs[i])
 				return
 			}
 			loaded[i].clean(s.viewer)
+			loaded[i].read(k.query, inFull)
 		})
 	}
 	tasks.Wait()
@@ -150,9 +152,10 @@ func (s *search) entry(h transcript.Hit, m *material) *hit {
 		out.flag(out.MatchedIn.Title)
 	}
 	if len(h.Matches) > 0 {
-		best := h.Matches[0]
-		out.MatchedRole, out.MatchID = string(best.Role), messageID(best.MessageID)
-		out.Snippet = m.snippet
+		out.MatchID, out.Snippet = messageID(h.Matches[0].MessageID), m.snippet
+		if a := m.anchor(); a != nil {
+			out.MatchedRole = string(a.Role)
+		}
 		out.flag(out.Snippet)
 	}
 	return out
@@ -217,9 +220,9 @@ func (s *search) fill(f *found, k ask, loaded []*material) {
 		}
 		before := cost(h)
 		if k.detail == full || i == 0 {
-			s.fillWhole(h, loaded[i], k, share)
+			s.fillWhole(h, loaded[i], share)
 		} else {
-			s.fillAnchor(h, loaded[i], k, share)
+			s.fillAnchor(h, loaded[i], share)
 		}
 		left -= cost(h) - before
 	}
@@ -247,8 +250,13 @@ type purse struct{ left int }
 func (p *purse) buy(m transcript.Message, room int) (view, bool) {
 	room = min(room, p.left)
 	for room >= least {
-		out := viewer{}.message(m, m.Content, 0, room)
+		out := viewer{}.unlabelled(m, m.Content, 0, room)
 		c := cost(out) + 1
+		if c <= p.left {
+			if out.label(); out.Flagged != "" {
+				c = cost(out) + 1
+			}
+		}
 		if c <= p.left {
 			p.left -= c
 			return out, true
@@ -259,19 +267,19 @@ func (p *purse) buy(m transcript.Message, room int) (view, bool) {
 }
 
 // fillAnchor shows the message that matched, and the digest.
-func (s *search) fillAnchor(h *hit, m *material, k ask, share int) {
+func (s *search) fillAnchor(h *hit, m *material, share int) {
 	p := &purse{share - 4*fieldCost}
 	s.showAnchor(h, m, p, p.left*55/100)
-	s.showEvidence(h, m, k, p, p.left, false)
+	s.showEvidence(h, m, p, p.left, false)
 	h.Detail = shownAnchor
 }
 
 // fillWhole shows the message that matched with its neighbours, how the
 // session began and ended, the digest and the facts.
-func (s *search) fillWhole(h *hit, m *material, k ask, share int) {
+func (s *search) fillWhole(h *hit, m *material, share int) {
 	p := &purse{share - 10*fieldCost}
 	s.showAnchor(h, m, p, p.left*30/100)
-	s.showEvidence(h, m, k, p, p.left*45/100, true)
+	s.showEvidence(h, m, p, p.left*45/100, true)
 	ends := p.left / 2
 	rest := p.left - ends
 	p.left = ends

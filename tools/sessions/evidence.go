@@ -19,16 +19,16 @@ const textShare = 60
 
 // showEvidence adds the digest, and with facts what was run, changed, decided
 // and went wrong, while they fit into room.
-func (s *search) showEvidence(h *hit, m *material, k ask, p *purse, room int, facts bool) {
+func (s *search) showEvidence(h *hit, m *material, p *purse, room int, facts bool) {
 	room = min(room, p.left)
-	if room < 2*least || len(m.all) == 0 {
+	if room < 2*least || m.reading == nil {
 		return
 	}
 	if facts {
-		h.Digest = digest.Build(m.all, k.query, room*textShare/100)
+		h.Digest = m.reading.Digest(room * textShare / 100)
 		h.Goal, h.Outcome = nil, nil // the bookends show them
 	} else {
-		h.Digest.Lines = digest.Lines(m.all, k.query, room*textShare/100)
+		h.Digest.Lines = m.reading.Lines(room * textShare / 100)
 	}
 	for cost(h.evidence) > room && h.evidence.drop() {
 	}
@@ -36,6 +36,17 @@ func (s *search) showEvidence(h *hit, m *material, k ask, p *purse, room int, fa
 	before := len(h.Flagged)
 	h.flag(h.evidence.texts()...)
 	p.left -= len(h.Flagged) - before
+}
+
+// read looks for the query in what was loaded, and for the facts.
+func (m *material) read(query string, facts bool) {
+	if len(m.all) == 0 {
+		return
+	}
+	m.reading = digest.Look(m.all, query)
+	if facts {
+		m.reading.Facts()
+	}
 }
 
 // texts are all the texts of e.
@@ -87,25 +98,32 @@ func (e *evidence) drop() bool {
 // archive, before anything is drawn out of them: a secret that is cut in two is
 // not recognised.
 func (m *material) clean(v viewer) {
-	if len(m.hit.Matches) > 0 {
-		whole := ""
-		if a := m.anchor(); a != nil {
-			whole = a.Content
-		}
-		m.snippet = v.Snippet(m.hit.Matches[0].Snippet, whole, snippetChars)
+	if a := m.anchor(); a != nil && len(m.hit.Matches) > 0 {
+		m.snippet = v.Snippet(m.hit.Matches[0].Snippet(*a), a.Content, snippetChars)
 	}
+	done := make(map[int64]transcript.Message) // messages stand in several of these
 	for _, msgs := range [][]transcript.Message{m.all, m.msgs, m.head, m.tail} {
 		for i := range msgs {
-			msgs[i].Content = v.content(msgs[i])
-			if len(msgs[i].ToolCalls) == 0 {
-				continue
+			x, ok := done[msgs[i].ID]
+			if !ok {
+				x = v.clean(msgs[i])
+				done[x.ID] = x
 			}
-			calls := make([]transcript.ToolCall, len(msgs[i].ToolCalls))
-			for j, c := range msgs[i].ToolCalls {
-				c.Args = json.RawMessage(v.Text(string(c.Args)))
-				calls[j] = c
-			}
-			msgs[i].ToolCalls = calls
+			msgs[i].Content, msgs[i].ToolCalls = x.Content, x.ToolCalls
 		}
 	}
+}
+
+// clean is m as it may leave the archive.
+func (v viewer) clean(m transcript.Message) transcript.Message {
+	m.Content = v.content(m)
+	if len(m.ToolCalls) > 0 {
+		calls := make([]transcript.ToolCall, len(m.ToolCalls))
+		for i, c := range m.ToolCalls {
+			c.Args = json.RawMessage(v.Text(string(c.Args)))
+			calls[i] = c
+		}
+		m.ToolCalls = calls
+	}
+	return m
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/digest"
 )
 
 const (
@@ -16,8 +17,8 @@ const (
 	fewMatches = 3
 	// wholeSession is up to how many messages a session is loaded whole.
 	wholeSession = 300
-	// ends is how many messages of the beginning and of the end are shown.
-	ends = 3
+	// endMessages is how many messages of the beginning and of the end are shown.
+	endMessages = 3
 	// headLoad is how many are looked at to find those.
 	headLoad = 12
 )
@@ -26,6 +27,7 @@ const (
 type material struct {
 	hit           transcript.Hit
 	snippet       string               // of the best match
+	reading       *digest.Reading      // of all, for the query
 	msgs          []transcript.Message // around the match, in order
 	at            int                  // the match in msgs
 	before, after int                  // how many stand before and after msgs
@@ -43,7 +45,7 @@ func (m *material) anchor() *transcript.Message {
 
 // load takes out of the archive what is shown of a hit: of one shown in full
 // the whole session, unless that is long; else what surrounds the matches.
-func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, inFull, redact bool) (*material, error) {
+func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, inFull bool) (*material, error) {
 	m := &material{hit: h}
 	id := h.Holder.ID
 	var match int64
@@ -52,7 +54,7 @@ func load(ctx context.Context, db *transcript.DB, h transcript.Hit, d detail, in
 	}
 	var err error
 	switch {
-	case d == index && (!redact || match == 0):
+	case d == index && match == 0:
 	case d == index:
 		m.msgs, m.before, m.after, err = db.Messages(ctx, id, transcript.Window{Around: match})
 	case inFull && h.Holder.Messages <= wholeSession, h.Holder.Messages <= 2*headLoad:
@@ -70,30 +72,18 @@ func (m *material) narrow(match int64) {
 	from, to := max(0, at-reach), min(len(m.all), at+reach+1)
 	m.msgs, m.at = m.all[from:to], at-from
 	m.before, m.after = from, len(m.all)-to
-	m.head = said(m.all[:from], ends)
-	m.tail = lastSaid(m.all[to:], ends)
+	m.head = said(m.all[:from], endMessages)
+	m.tail = lastSaid(m.all[to:], endMessages)
 }
 
 // loadPieces loads the surroundings of every match of a session, and its
 // beginning and end where these are shown.
 func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string, match int64, inFull bool) error {
-	var head, tail []transcript.Message
+	var windows []transcript.Window
 	if inFull || match == 0 {
-		var err error
-		if head, _, _, err = db.Messages(ctx, id, transcript.Window{After: headLoad}); err != nil {
-			return err
-		}
-		if tail, _, _, err = db.Messages(ctx, id, transcript.Window{From: -headLoad}); err != nil {
-			return err
-		}
+		windows = append(windows, transcript.Window{After: headLoad}, transcript.Window{From: -headLoad})
 	}
-	m.all = head
-	if match == 0 {
-		m.narrow(0)
-		m.after = m.hit.Holder.Messages - len(m.msgs)
-		m.end(tail)
-		return nil
-	}
+	ends := len(windows)
 	matches, near := m.hit.Matches, reach
 	if !inFull {
 		matches, near = matches[:min(fewMatches, len(matches))], 1
@@ -102,17 +92,30 @@ func (m *material) loadPieces(ctx context.Context, db *transcript.DB, id string,
 		if i > 0 {
 			near = min(near, reach/2)
 		}
-		msgs, before, after, err := db.Messages(ctx, id, transcript.Window{Around: x.MessageID, Before: near, After: near})
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			m.msgs, m.before, m.after = msgs, before, after
-			m.at = max(0, slices.IndexFunc(msgs, func(y transcript.Message) bool { return y.ID == match }))
-		}
-		m.all = append(m.all, msgs...)
+		windows = append(windows, transcript.Window{Around: x.MessageID, Before: near, After: near})
 	}
-	m.head = said(head[:min(m.before, len(head))], ends)
+	pieces, err := db.Pieces(ctx, id, windows...)
+	if err != nil {
+		return err
+	}
+	var head, tail []transcript.Message
+	if ends > 0 {
+		head, tail = pieces[0].Messages, pieces[1].Messages
+	}
+	m.all = head
+	if match == 0 {
+		m.narrow(0)
+		m.after = m.hit.Holder.Messages - len(m.msgs)
+		m.end(tail)
+		return nil
+	}
+	around := pieces[ends]
+	m.msgs, m.before, m.after = around.Messages, around.Before, around.After
+	m.at = max(0, slices.IndexFunc(m.msgs, func(y transcript.Message) bool { return y.ID == match }))
+	for _, p := range pieces[ends:] {
+		m.all = append(m.all, p.Messages...)
+	}
+	m.head = said(head[:min(m.before, len(head))], endMessages)
 	m.end(tail)
 	return nil
 }
@@ -127,7 +130,7 @@ func (m *material) end(last []transcript.Message) {
 		shown = m.msgs[len(m.msgs)-1].Seq
 	}
 	after := slices.DeleteFunc(slices.Clone(last), func(x transcript.Message) bool { return x.Seq <= shown })
-	m.tail = lastSaid(after, ends)
+	m.tail = lastSaid(after, endMessages)
 }
 
 // said are the first n messages in which somebody says something.

@@ -51,6 +51,15 @@ func (v viewer) content(m transcript.Message) string { return v.Text(strings.Tri
 // message is m with at most room encoded characters of text, its content,
 // beginning at the offset-th character.
 func (v viewer) message(m transcript.Message, text string, offset, room int) view {
+	out := v.unlabelled(m, text, offset, room)
+	out.label()
+	return out
+}
+
+// label says of what is shown that it reads like an attack.
+func (v *view) label() { v.Flagged = plain.Flag(append(v.ToolCalls, v.Content)...) }
+
+func (v viewer) unlabelled(m transcript.Message, text string, offset, room int) view {
 	out := view{
 		ID: messageID(m.ID), Role: m.Role, When: wire.Stamp(m.At),
 		ToolName: v.Line(m.ToolName, 80), Exit: m.ExitCode, Failed: m.IsError,
@@ -67,7 +76,6 @@ func (v viewer) message(m transcript.Message, text string, offset, room int) vie
 	} else {
 		out.Content, out.Rest = piece(text, offset, room)
 	}
-	out.Flagged = plain.Flag(append(out.ToolCalls, out.Content)...)
 	if out.Rest > 0 || offset > 0 {
 		out.Cut, out.Original = true, utf8.RuneCountInString(text)
 	}

@@ -91,26 +91,59 @@ const (
 	shareOpen     = 50
 )
 
-// Build returns a digest of at most budget characters of text. An empty query
-// gives the first and last words, and the facts.
-func Build(msgs []transcript.Message, query string, budget int) Digest {
+// A Reading is what was found of a query in messages, of which pieces of any
+// length can be shown. Not safe for concurrent use.
+type Reading struct {
+	msgs     []transcript.Message
+	focus    focus
+	passages []passage
+	facts    *Facts // once asked for
+}
+
+// Look looks for query in msgs, which must not change afterwards.
+func Look(msgs []transcript.Message, query string) *Reading {
+	r := &Reading{msgs: msgs, focus: newFocus(query)}
+	r.passages = r.focus.bearing(msgs)
+	return r
+}
+
+// Facts returns what the session did, all of it.
+func (r *Reading) Facts() Facts {
+	if r.facts == nil {
+		all := Extract(r.msgs)
+		r.facts = &all
+	}
+	return *r.facts
+}
+
+// Digest returns a digest of at most budget characters of text. Of an empty query
+// it holds the first and last words, and the facts.
+func (r *Reading) Digest(budget int) Digest {
 	var d Digest
 	left, ends := budget, budget*shareEnds/100
-	if d.Goal = goal(msgs, ends/2); d.Goal != nil {
+	if d.Goal = goal(r.msgs, ends/2); d.Goal != nil {
 		left -= runes(d.Goal.Text)
 	}
-	if d.Outcome = outcome(msgs, ends/2); d.Outcome != nil {
+	if d.Outcome = outcome(r.msgs, ends/2); d.Outcome != nil {
 		left -= runes(d.Outcome.Text)
 	}
-	f := newFocus(query)
 	room := left
-	if len(f.terms) > 0 {
+	if len(r.focus.terms) > 0 {
 		room = budget * shareFacts / 100
 	}
 	var used int
-	d.Facts, used = Extract(msgs).within(room, f)
-	d.Lines = f.lines(msgs, left-used)
+	d.Facts, used = r.Facts().within(room, r.focus)
+	d.Lines = r.Lines(left - used)
 	return d
+}
+
+// Lines returns the passages that bear on the query and those beside them, at
+// most budget characters, in the order of the session.
+func (r *Reading) Lines(budget int) []Line {
+	if budget <= 0 {
+		return nil
+	}
+	return pick(r.msgs, r.passages, budget)
 }
 
 // within returns the facts that fit into room, those that bear on the focus

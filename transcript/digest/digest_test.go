@@ -184,7 +184,7 @@ func TestOwnTracesAreNoEvidence(t *testing.T) {
 	s.say(transcript.UserRole, "where is the retry loop?")
 	s.call("", "mcp__hermes__session_search", `{"query":"retry loop"}`, "retry loop in fetch.go: error: boom", -1, true)
 	s[2].OwnTrace = true
-	d := Build(s, "retry loop", 1000)
+	d := Look(s, "retry loop").Digest(1000)
 	if len(d.Lines) != 1 || d.Lines[0].MessageID != "1" || len(d.Errors) != 0 {
 		t.Errorf("%+v", d)
 	}
@@ -199,7 +199,7 @@ func TestLinesKeepTheBudgetAndTheOrder(t *testing.T) {
 	s.say(transcript.UserRole, "What is the port of the staging database?")
 	s.say(transcript.Assistant, "It listens on 5433, behind the bastion.")
 	for budget := 0; budget < 1500; budget += 50 {
-		d := Build(s, "staging database port", budget)
+		d := Look(s, "staging database port").Digest(budget)
 		n := chars(d.Lines)
 		for _, l := range []*Line{d.Goal, d.Outcome} {
 			if l != nil {
@@ -217,11 +217,11 @@ func TestLinesKeepTheBudgetAndTheOrder(t *testing.T) {
 			last = l.MessageID
 		}
 	}
-	lines := Lines(s, "staging database port", 200)
+	lines := Look(s, "staging database port").Lines(200)
 	if len(lines) < 2 || !strings.Contains(lines[len(lines)-1].Text, "5433") {
 		t.Errorf("the answer beside the question is missing: %+v", lines)
 	}
-	if got := Lines(s, "完全不存在", 500); got != nil {
+	if got := Look(s, "完全不存在").Lines(500); got != nil {
 		t.Errorf("lines for nothing: %v", got)
 	}
 }
@@ -231,13 +231,13 @@ func TestLinesAreFoundInAnyScript(t *testing.T) {
 	s.say(transcript.UserRole, "修改youer服务端的超时")
 	s.say(transcript.Assistant, "已经改成30秒。")
 	for _, q := range []string{"服务", "youer", "超时"} {
-		if got := Lines(s, q, 500); len(got) == 0 || got[0].MessageID != "1" {
+		if got := Look(s, q).Lines(500); len(got) == 0 || got[0].MessageID != "1" {
 			t.Errorf("%s: %v", q, got)
 		}
 	}
 }
 
-func FuzzBuild(f *testing.F) {
+func FuzzDigest(f *testing.F) {
 	f.Add("go with x\n```sh\n$ ls\n```", `{"command":"cat a > b <<E"}`, "error: x", "what x")
 	f.Add("a", `{"file_path":"\u0000"}`, "Traceback (most recent call last)", "NEAR(")
 	f.Fuzz(func(t *testing.T, said, args, result, query string) {
@@ -245,7 +245,7 @@ func FuzzBuild(f *testing.F) {
 		s.say(transcript.UserRole, said)
 		s.call(said, "Bash", args, result, -1, false)
 		s.call(said, "Edit", args, result, -1, true)
-		a, b := Build(s, query, 700), Build(s, query, 700)
+		a, b := Look(s, query).Digest(700), Look(s, query).Digest(700)
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("two digests of one session: %+v %+v", a, b)
 		}

@@ -26,15 +26,10 @@ type passage struct {
 	score float64
 }
 
-// Lines returns the passages that bear on the query and those beside them, at
-// most budget characters, in the order of the session.
-func Lines(msgs []transcript.Message, query string, budget int) []Line {
-	f := newFocus(query)
-	return f.lines(msgs, budget)
-}
-
-func (f *focus) lines(msgs []transcript.Message, budget int) []Line {
-	if len(f.terms) == 0 || budget <= 0 {
+// bearing returns the passages of what was said, or when nothing in them bears
+// on the focus, of what tools and summaries say; none when nothing does.
+func (f *focus) bearing(msgs []transcript.Message) []passage {
+	if len(f.terms) == 0 {
 		return nil
 	}
 	ps := f.passages(msgs, spoken)
@@ -46,7 +41,7 @@ func (f *focus) lines(msgs []transcript.Message, budget int) []Line {
 			return nil
 		}
 	}
-	return pick(msgs, ps, budget)
+	return ps
 }
 
 func anyHit(ps []passage) bool {
@@ -84,7 +79,7 @@ func pick(msgs []transcript.Message, ps []passage, budget int) []Line {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
 	var taken []int
-	said := map[string]bool{}
+	said, texts := map[string]bool{}, map[int]string{}
 	for _, i := range order {
 		text := ps[i].text
 		n := runes(text)
@@ -93,12 +88,12 @@ func pick(msgs []transcript.Message, ps []passage, budget int) []Line {
 		} else if n <= budget {
 			said[key] = true
 		} else if len(taken) == 0 {
-			ps[i].text = cut(text, budget)
-			n = runes(ps[i].text)
+			text = cut(text, budget)
+			n = runes(text)
 		} else {
 			continue
 		}
-		taken = append(taken, i)
+		taken, texts[i] = append(taken, i), text
 		if budget -= n; budget < 40 {
 			break
 		}
@@ -107,7 +102,7 @@ func pick(msgs []transcript.Message, ps []passage, budget int) []Line {
 	var out []Line
 	for _, i := range taken {
 		m := &msgs[ps[i].msg]
-		out = append(out, Line{Text: ps[i].text, Role: m.Role, MessageID: id(*m)})
+		out = append(out, Line{Text: texts[i], Role: m.Role, MessageID: id(*m)})
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func TestALineHoldsTheAnswerInFourOfFiveQuestions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := Build(msgs, h.QA[i].Question, 1200)
+			d := Look(msgs, h.QA[i].Question).Digest(1200)
 			total := chars(d.Lines)
 			if d.Goal != nil {
 				total += runes(d.Goal.Text) + runes(d.Outcome.Text)

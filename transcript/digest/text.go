@@ -24,6 +24,9 @@ var fence = regexp.MustCompile("(?ms)^[ \t]*```(bash|sh|shell|zsh|console|shells
 // fencedCommands returns the commands of a text's blocks of shell code. Where
 // a block shows a prompt, only what follows the prompt is a command.
 func fencedCommands(text string) []string {
+	if !strings.Contains(text, "```") {
+		return nil
+	}
 	var out []string
 	for _, f := range fence.FindAllStringSubmatch(text, -1) {
 		lines := strings.Split(strings.ReplaceAll(f[2], "\\\n", " "), "\n")

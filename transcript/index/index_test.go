@@ -1,6 +1,7 @@
 package index
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
@@ -77,6 +78,24 @@ func TestWhatTheDirectoryDoesNotKnowIsNotWanted(t *testing.T) {
 	s.known[0] = 1 << 1
 	if s.wanted(1) {
 		t.Error("collected twice")
+	}
+}
+
+// What must hold all that is looked for names each term once: FTS5 would walk its
+// list twice.
+func TestARowThatHoldsEverythingIsAskedForOnce(t *testing.T) {
+	p := newPlan(analysis.Parse("deep sea fish -salt"), nil, 100)
+	for _, c := range []struct {
+		terms, some []int
+		match       string
+		owner       []int32
+	}{
+		{[]int{1, 0, 2}, []int{1, 0, 2}, `((("sea") AND ("deep") AND ("fish"))) NOT ("salt")`, []int32{1, 0, 2}},
+		{[]int{0, 1, 2}, []int{0, 1}, `(("deep" OR "sea" OR "fish") AND (("deep") AND ("sea"))) NOT ("salt")`, []int32{0, 1, 2}},
+	} {
+		if e := p.holding(c.terms, c.some); e.match != c.match || !slices.Equal(e.owner, c.owner) {
+			t.Errorf("%v: %s, %v", c.some, e.match, e.owner)
+		}
 	}
 }
 

@@ -157,17 +157,36 @@ type expression struct {
 // matching writes the expression for rows that hold any of terms and, where it
 // is not empty, also match only.
 func (p *plan) matching(terms []int, only string) expression {
-	var e expression
 	var all []string
 	for _, i := range terms {
 		all = append(all, p.terms[i].phrases...)
+	}
+	match := "(" + strings.Join(all, " OR ") + ")"
+	if only != "" {
+		match += " AND (" + only + ")"
+	}
+	return p.express(match, terms)
+}
+
+// holding writes the expression for rows that hold all of some, of which all
+// terms are collected.
+func (p *plan) holding(terms, some []int) expression {
+	all := p.joined(some, " AND ")
+	for _, i := range terms {
+		if !slices.Contains(some, i) {
+			return p.matching(terms, all)
+		}
+	}
+	return p.express("("+all+")", some) // each list is walked once, not twice
+}
+
+// express finishes an expression that begins with the phrases of terms.
+func (p *plan) express(match string, terms []int) expression {
+	e := expression{match: match}
+	for _, i := range terms {
 		for range p.terms[i].phrases {
 			e.owner = append(e.owner, int32(i))
 		}
-	}
-	e.match = "(" + strings.Join(all, " OR ") + ")"
-	if only != "" {
-		e.match += " AND (" + only + ")"
 	}
 	if len(p.not) > 0 {
 		e.match = "(" + e.match + ") NOT (" + strings.Join(p.not, " OR ") + ")"

@@ -139,17 +139,17 @@ func (s *search) common(ctx context.Context, order, rest []int) error {
 		return err
 	}
 	rest = rest[:min(3, len(rest))]
-	steps := []string{""}
+	steps := []expression{s.plan.matching(order, "")}
 	switch len(rest) {
 	case 2:
-		steps = []string{s.plan.joined(rest, " AND "), ""}
+		steps = []expression{s.plan.holding(order, rest), steps[0]}
 	case 3:
-		steps = []string{s.plan.joined(rest, " AND "), s.plan.pairs(rest), ""}
+		steps = []expression{s.plan.holding(order, rest), s.plan.matching(order, s.plan.pairs(rest)), steps[0]}
 	}
 	before := len(s.rows)
-	for _, only := range steps {
+	for _, e := range steps {
 		had := len(s.rows)
-		if err := s.collect(ctx, s.plan.matching(order, only), commonRows); err != nil {
+		if err := s.collect(ctx, e, commonRows); err != nil {
 			return err
 		}
 		s.found.Recent = len(s.rows)-had == commonRows && before < enoughRows

@@ -27,7 +27,7 @@ var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:
 // Text is s without terminal codes and without control characters other than
 // line ends and tabs, secrets masked.
 func (f Filter) Text(s string) string {
-	if strings.ContainsAny(s, "\x1b\u009b") {
+	if strings.Contains(s, "\x1b") || strings.Contains(s, "\u009b") {
 		s = escapes.ReplaceAllString(s, "")
 	}
 	s = strings.Map(func(r rune) rune {
