@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
 	"github.com/hermes-mcp/hermes-mcp/memstore/ledger"
 )
@@ -144,6 +145,27 @@ func (s *Store) keep(ctx context.Context, session, path string, given *Snapshot,
 		return snap, fmt.Errorf("keep the snapshot: %w", err)
 	}
 	return snap, nil
+}
+
+// ForgetSessions removes what was kept for those sessions alone: their entries,
+// what the journal quotes of them, the caches of it. It returns how many entries
+// there were. Errors: ErrBusy.
+func (s *Store) ForgetSessions(ctx context.Context, sessions []string) (entries int, err error) {
+	var files []ledger.File
+	for _, session := range sessions {
+		p, err := s.place(SessionTarget(session))
+		if err != nil {
+			return 0, err
+		}
+		files = append(files, p.file)
+		raw, err := os.ReadFile(p.file.Path)
+		if err == nil {
+			entries += len(document.EntriesOf(raw))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return 0, fmt.Errorf("forget what was kept for %s: %w", session, err)
+		}
+	}
+	return entries, explain(s.ledger.Forget(ctx, files))
 }
 
 // forgetSessions removes the files that nobody has used for long.

@@ -32,6 +32,7 @@ type Receipt struct {
 	Messages int        `json:"messages"`
 	Moved    int        `json:"kept_by_others"` // messages that stay, since other sessions repeat them
 	Bytes    int64      `json:"bytes"`
+	Notes    int        `json:"session_notes,omitempty"` // entries of the memory that were kept for them alone, removed too
 	First    time.Time  `json:"first,omitzero"`
 	Last     time.Time  `json:"last,omitzero"`
 	Files    []string   `json:"files"` // that were known to hold them

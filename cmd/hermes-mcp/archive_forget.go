@@ -334,6 +334,9 @@ func (a *app) printReceipt(r transcript.Receipt) {
 	if r.Moved > 0 {
 		fmt.Fprintf(a.out, "%d messages stay, for other sessions repeat them\n", r.Moved)
 	}
+	if r.Notes > 0 {
+		fmt.Fprintf(a.out, "%s of the memory, kept for these sessions alone, went with them\n", counted(r.Notes, "entry"))
+	}
 	for _, o := range r.Outside {
 		fmt.Fprintf(a.out, "still stands in: %s (%s)\n", o.Where, standing[o.Kind])
 	}

@@ -189,6 +189,10 @@ func (x *Index) track(t string) *track {
 // apply takes in one line. The caller holds mu.
 func (x *Index) apply(r Record) {
 	x.last = max(x.last, r.ID)
+	if r.Kind == Forgotten {
+		delete(x.tracks, r.Target)
+		return
+	}
 	t := x.track(r.Target)
 	switch r.Kind {
 	case Abort:

@@ -69,6 +69,8 @@ const (
 	InPlace = "in_place"
 	Confirm = "confirm"
 	Settled = "settled"
+
+	Forgotten = "forgotten"
 )
 
 // A Record is one line.

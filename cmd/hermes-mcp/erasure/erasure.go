@@ -1,9 +1,9 @@
 // Package erasure takes sessions out of everything that a home keeps: the
 // archive, every backup and copy of it below mcp, the snapshots that were given
-// to the sessions, the jobs that wait for them, what is on its way to a provider.
-// It says where they still stand
-// outside, which is not ours to change: files of agents, Hermes Agent's own
-// database, exports, entries of the curated memory.
+// to the sessions, the entries of the memory that were kept for them alone, the
+// jobs that wait for them, what is on its way to a provider. It says where they
+// still stand outside, which is not ours to change: files of agents, Hermes
+// Agent's own database, exports, other entries of the curated memory.
 //
 // # Promises
 //
@@ -88,6 +88,9 @@ func (e Erasure) clean(ctx context.Context, r transcript.Receipt) (transcript.Re
 	left("provider", e.dropDeliveries(ctx, r.Sessions))
 	left("copies", e.dropCopies())
 	if !r.Room {
+		notes, err := e.dropNotes(ctx, inMemory(r.Sessions))
+		r.Notes += notes
+		left("memory", err)
 		copies, err := e.copies()
 		left("looking for backups", err)
 		for _, path := range copies {
@@ -134,6 +137,22 @@ func (e Erasure) dropReports(sessions []string) error {
 		}
 	}
 	return failed
+}
+
+// dropNotes removes the entries of the memory that were kept for the sessions
+// alone, and what its journal quotes of them.
+func (e Erasure) dropNotes(ctx context.Context, sessions []string) (entries int, err error) {
+	stores, err := e.Stores(ctx)
+	done := map[string]bool{} // the notes of a session are its user's, of whatever project
+	for _, s := range stores {
+		if done[s.User] {
+			continue
+		}
+		done[s.User] = true
+		n, failed := s.ForgetSessions(ctx, sessions)
+		entries, err = entries+n, errors.Join(err, failed)
+	}
+	return entries, err
 }
 
 // dropDeliveries takes the sessions out of what waits for a provider, and of what

@@ -61,14 +61,6 @@ func (e Erasure) outside(ctx context.Context, r transcript.Receipt) ([]transcrip
 				out = append(out, transcript.Standing{Kind: "memory", Where: fmt.Sprintf("%s: %d entries were made in these sessions or rest on them", st.Path, n)})
 			}
 		}
-		for _, id := range sessions { // its own notes rest on nothing else
-			st, err := s.State(ctx, memstore.SessionTarget(id))
-			failed = errors.Join(failed, err)
-			if n := len(st.Entries); n > 0 && !seen[st.Path] {
-				seen[st.Path] = true
-				out = append(out, transcript.Standing{Kind: "memory", Where: fmt.Sprintf("%s: %d entries of the session %s alone", st.Path, n, id)})
-			}
-		}
 		waiting, err := s.Proposals(ctx)
 		failed = errors.Join(failed, err)
 		for _, p := range waiting {
