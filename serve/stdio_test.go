@@ -600,6 +600,37 @@ func TestManyCallsAtOnceStayWithinTheRoom(t *testing.T) {
 	}
 }
 
+func TestBytesThatAreNotUTF8AreRefusedWithTheirPlaceAndNothingIsDone(t *testing.T) {
+	whole := callLine(5, "note", "café")
+	at := strings.Index(whole, "é")
+	for name, c := range map[string]struct{ line, id, place string }{
+		"Latin-1":                 {strings.Replace(whole, "é", "\xe9", 1), "5", fmt.Sprintf("byte %d (0xe9", at)},
+		"a torn character":        {strings.Replace(whole, "é", "\xc3", 1), "5", fmt.Sprintf("byte %d (0xc3", at)},
+		"half a surrogate pair":   {strings.Replace(whole, "é", "\xed\xa0\xbd", 1), "5", fmt.Sprintf("byte %d (0xed", at)},
+		"behind good characters":  {strings.Replace(whole, "é", "é漢\xff", 1), "5", fmt.Sprintf("byte %d (0xff", at+len("é漢"))},
+		"in the id":               {"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", "null", "byte 23 (0xff"},
+		"in a notification":       {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"a\":\"\xff\"}}", "null", "0xff"},
+		"U+FFFD itself is a text": {strings.Replace(whole, "é", "\ufffd", 1), "5", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &desk{}
+			a := serveAll(t, d.server(), c.line)[0]
+			if c.place == "" {
+				if a.text() != "caf\ufffd" || len(d.written) != 1 {
+					t.Errorf("answer: %s", a.line)
+				}
+				return
+			}
+			if string(a.ID) != c.id || a.Error == nil || a.Error.Code != mcp.PARSE_ERROR || !strings.Contains(a.Error.Message, c.place) {
+				t.Errorf("answer: %s, want %s", a.line, c.place)
+			}
+			if len(d.written) > 0 || strings.ContainsRune(a.line, '\ufffd') {
+				t.Errorf("written %q, answer: %s", d.written, a.line)
+			}
+		})
+	}
+}
+
 func TestCallRunsAToolInProcess(t *testing.T) {
 	d := &desk{}
 	s := d.server()
@@ -610,6 +641,7 @@ func TestCallRunsAToolInProcess(t *testing.T) {
 		t.Errorf("who: %q %v", got, err)
 	}
 	for name, c := range map[string]struct{ tool, args string }{
+		"not UTF-8":        {"note", "{\"text\":\"caf\xe9\"}"},
 		"an unknown tool":  {"nothing", "{}"},
 		"a list":           {"note", "[]"},
 		"null":             {"note", "null"},

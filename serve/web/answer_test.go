@@ -78,7 +78,8 @@ func TestAVersionFromTheFutureIsAnsweredWithThoseThatAreServed(t *testing.T) {
 }
 
 func TestWhatIsNoMessageIsAnsweredAsOverStdio(t *testing.T) {
-	s := (&desk{}).site(t, nil)
+	d := &desk{}
+	s := d.site(t, nil)
 	session := s.hello()
 	for name, c := range map[string]struct {
 		body   string
@@ -87,6 +88,7 @@ func TestWhatIsNoMessageIsAnsweredAsOverStdio(t *testing.T) {
 	}{
 		"torn":                     {`{"jsonrpc":"2.0","id":1,`, 400, `"id":null,"error":{"code":-32700`},
 		"nothing":                  {` `, 400, `"id":null,"error":{"code":-32700`},
+		"not UTF-8":                {strings.Replace(callLine(5, "note", "café"), "é", "\xe9", 1), 400, `"id":5,"error":{"code":-32700,"message":"the message is not UTF-8: byte `},
 		"a batch":                  {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, 400, `"code":-32600,"message":"batches are not supported`},
 		"a number":                 {`5`, 400, `"code":-32600`},
 		"a method that is none":    {`{"jsonrpc":"2.0","id":5,"method":5}`, 400, `"id":5,"error":{"code":-32600`},
@@ -97,6 +99,9 @@ func TestWhatIsNoMessageIsAnsweredAsOverStdio(t *testing.T) {
 		if r := s.send("POST", "/mcp", c.body, "Mcp-Session-Id", session); r.status != c.status || !strings.Contains(r.body, c.says) || strings.Contains(r.body, "Go struct") {
 			t.Errorf("%s: %d %s", name, r.status, r.body)
 		}
+	}
+	if len(d.written) > 0 {
+		t.Errorf("written %q", d.written)
 	}
 	wrongForm := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":7,` + modern + `}}`
 	if r := s.send("POST", "/mcp", wrongForm, modernHead, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "7"); r.status != 400 || strings.Contains(r.body, "Go struct") {

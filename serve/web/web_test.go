@@ -496,6 +496,12 @@ func TestSSEKeepsTheOrderOfWritesAndServesBothEras(t *testing.T) {
 	if _, data := e.hear(); !strings.Contains(data, "-32700") {
 		t.Errorf("torn: %s", data)
 	}
+	if r := s.send("POST", path, strings.Replace(callLine(77, "note", "café"), "é", "\xe9", 1)); r.status != 202 {
+		t.Errorf("not UTF-8: %+v", r)
+	}
+	if _, data := e.hear(); !strings.Contains(data, `"id":77,"error":{"code":-32700,"message":"the message is not UTF-8`) {
+		t.Errorf("not UTF-8: %s", data)
+	}
 	if r := s.send("POST", path, callLine(1, "note", "x"), "Authorization", ""); r.status != 401 {
 		t.Errorf("with the session id alone: %+v", r)
 	}

@@ -16,8 +16,10 @@
 // # Limits
 //
 // A line may have 8 MiB; a longer one is answered with an error and skipped
-// without being held in memory. At most 64 MiB or 1,024 requests are under way
-// at once; beyond that no more lines are taken.
+// without being held in memory. A message that is not UTF-8 is answered with a
+// parse error that names the byte: JSON would have other characters in its place,
+// and nobody would be told that something else was saved. At most 64 MiB or
+// 1,024 requests are under way at once; beyond that no more lines are taken.
 package wire
 
 import (

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -41,6 +42,10 @@ func parseMessage(raw []byte) (message, []byte) {
 		}
 		return message{}, rpcError(nil, mcp.PARSE_ERROR, "the message is not JSON")
 	}
+	if at := notUTF8(raw); at >= 0 { // or what is saved would silently be other characters
+		return message{}, rpcError(usableID(head.ID), mcp.PARSE_ERROR,
+			fmt.Sprintf("the message is not UTF-8: byte %d (0x%02x, counted from 0) begins no character; nothing was done, send it again as UTF-8", at, raw[at]))
+	}
 	m := message{raw: raw, id: head.ID, params: head.Params}
 	if head.Method == nil {
 		if m.answer = head.Result != nil || head.Error != nil; m.answer {
@@ -59,9 +64,24 @@ func parseMessage(raw []byte) (message, []byte) {
 	return m, nil
 }
 
-// usableID returns id when it is a string or a number, else nil.
+// notUTF8 returns the first byte of raw that is not UTF-8, counted from 0, else -1.
+func notUTF8(raw []byte) int {
+	if utf8.Valid(raw) {
+		return -1
+	}
+	for at := 0; ; {
+		r, n := utf8.DecodeRune(raw[at:])
+		if r == utf8.RuneError && n <= 1 {
+			return at
+		}
+		at += n
+	}
+}
+
+// usableID returns id when it is a string or a number that an answer can carry,
+// else nil.
 func usableID(id json.RawMessage) json.RawMessage {
-	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9') {
+	if len(id) > 0 && utf8.Valid(id) && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9') {
 		return id
 	}
 	return nil
