@@ -19,15 +19,23 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore/ledger"
 )
 
-// sessionsKept is how long the snapshot of a session that nobody asks for is
-// kept.
-const sessionsKept = 90 * 24 * time.Hour
+const (
+	// sessionsKept is how long the snapshot of a session that nobody asks for is
+	// kept.
+	sessionsKept = 90 * 24 * time.Hour
+	// sweepEvery is how often the folder is looked through for such: each time
+	// would be once for every new session, of which a server may have thousands.
+	sweepEvery = 24 * time.Hour
+	// sweptName is an empty file whose time tells when that was last done.
+	sweptName = ".swept"
+)
 
 // SessionSnapshot returns the snapshot of session ("<source>:<id>"): the one
 // kept under mcp/sessions when there is one, else a new one, kept before it is
 // returned. Two processes that ask at once get the same bytes. Session files
-// not used for 90 days are removed. With an error that only concerns keeping
-// it, the snapshot is good for as long as the process lives.
+// not used for 90 days are removed, which is looked after once a day. With an
+// error that only concerns keeping it, the snapshot is good for as long as the
+// process lives.
 func (s *Store) SessionSnapshot(ctx context.Context, session string) (Snapshot, error) {
 	path := s.sessionFile(session)
 	if snap, err := s.kept(path, session); err == nil {
@@ -139,7 +147,7 @@ func (s *Store) keep(ctx context.Context, session, path string, given *Snapshot,
 		err = os.Chtimes(path, now, now) // in use now, by our clock
 	}
 	if err == nil {
-		err = s.forgetSessions(dir)
+		err = s.sweepSessions(dir)
 	}
 	if err != nil {
 		return snap, fmt.Errorf("keep the snapshot: %w", err)
@@ -168,8 +176,18 @@ func (s *Store) ForgetSessions(ctx context.Context, sessions []string) (entries 
 	return entries, explain(s.ledger.Forget(ctx, files))
 }
 
-// forgetSessions removes the files that nobody has used for long.
-func (s *Store) forgetSessions(dir string) error {
+// sweepSessions removes the files that nobody has used for long, unless that
+// was done today. The caller holds the folder's lock.
+func (s *Store) sweepSessions(dir string) error {
+	now := s.now()
+	swept := filepath.Join(dir, sweptName)
+	switch info, err := os.Stat(swept); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case now.Sub(info.ModTime()).Abs() < sweepEvery: // a clock may have been set back
+		return nil
+	}
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -179,12 +197,15 @@ func (s *Store) forgetSessions(dir string) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil && f.Name() != ".lock" && s.now().Sub(info.ModTime()) > sessionsKept {
+		if err == nil && f.Name() != ".lock" && now.Sub(info.ModTime()) > sessionsKept {
 			err = os.Remove(filepath.Join(dir, f.Name()))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := durable.WriteCache(swept, nil); err != nil {
+		return err
+	}
+	return os.Chtimes(swept, now, now)
 }

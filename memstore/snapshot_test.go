@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,5 +163,50 @@ func TestSessionFilesOfLongAgoGo(t *testing.T) {
 	}
 	if _, err := os.Stat(s.sessionFile("codex:new")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheSessionFolderIsLookedThroughOnceADayHoweverManySessionsBegin(t *testing.T) {
+	home := t.TempDir()
+	start := time.Now()
+	begin := func(session string, after time.Duration) {
+		t.Helper()
+		s := openHome(t, home) // a process of its own, as a hook is
+		s.Now = func() time.Time { return start.Add(after) }
+		if _, err := s.SessionSnapshot(context.Background(), session); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("codex:1", 0)
+	old := filepath.Join(home, "mcp", "sessions", "codex-old.json")
+	put := func() {
+		t.Helper()
+		if err := os.WriteFile(old, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(old, start, start.Add(-100*24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := func() bool {
+		_, err := os.Stat(old)
+		return err == nil
+	}
+	put()
+	for i := range 300 {
+		begin(fmt.Sprint("codex:a", i), time.Duration(i)*time.Minute)
+		if !there() {
+			t.Fatalf("session %d has the folder looked through again", i)
+		}
+	}
+	if begin("codex:b", 25*time.Hour); there() {
+		t.Error("a day later it is still there")
+	}
+	put()
+	if begin("codex:c", 26*time.Hour); !there() {
+		t.Error("an hour after that it is looked through again")
+	}
+	if begin("codex:d", -48*time.Hour); there() {
+		t.Error("a clock that was set back holds it up")
 	}
 }
