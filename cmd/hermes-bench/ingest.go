@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
@@ -163,6 +164,7 @@ func problemWords(p transcript.Problem) string {
 // is told of every source, and may be nil.
 func (b *bed) ingestAll(ctx context.Context, dir string, each func(string, transcript.IngestReport, time.Duration)) (transcript.IngestReport, error) {
 	var all transcript.IngestReport
+	defer keeper.Slack()()
 	found, err := source.Recognise(ctx, dir)
 	if err != nil {
 		return all, err

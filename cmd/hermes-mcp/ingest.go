@@ -218,6 +218,7 @@ func (a *app) ingestAll(ctx context.Context, work []keeper.Batch, quiet bool) (r
 	if quiet {
 		out = io.Discard
 	}
+	defer keeper.Slack()()
 	show := newProgress(out, isTerminal(a.err) && !quiet, files, size)
 	start := time.Now()
 	var errs []error

@@ -151,3 +151,23 @@ func TestVersionsAreComparedByNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLogIsCountedUntilItIsCopiedBack(t *testing.T) {
+	ctx := context.Background()
+	db := open(t, filepath.Join(t.TempDir(), "a.db"), steps(first))
+	defer shut(t, db)
+	for _, mode := range []string{"PASSIVE", "TRUNCATE"} {
+		if err := db.Update(ctx, false, func(t *Tx) error { return t.Exec("INSERT INTO a VALUES (2)") }); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := db.Logged(ctx); err != nil || n < 1 {
+			t.Errorf("%d pages, %v after a write", n, err)
+		}
+		if err := db.Checkpoint(ctx, mode); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := db.Logged(ctx); err != nil || n != 0 {
+			t.Errorf("%d pages, %v after %s", n, err, mode)
+		}
+	}
+}

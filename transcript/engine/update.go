@@ -179,6 +179,21 @@ func (c cleared) Error() string {
 
 func (c cleared) Unwrap() error { return c.err }
 
+// Logged returns how many pages of the log wait for a checkpoint.
+func (db *DB) Logged(ctx context.Context) (pages int, err error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.write == nil {
+		return 0, ErrClosed
+	}
+	var busy, log, done int
+	err = db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &done)
+	if isBusy(err) {
+		return 0, nil
+	}
+	return log - done, db.Explain(err)
+}
+
 // Checkpoint copies the log back as far as no reader is in the way. PASSIVE
 // waits for nobody; TRUNCATE, which also makes the file short, gives up when
 // somebody reads.

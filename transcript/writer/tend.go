@@ -13,6 +13,7 @@ const (
 	mergeTime  = 2 * time.Second // after a large one
 	mergeEvery = 8               // loads of a large one
 	mergeSteps = 24              // after so many loads, at most
+	logPages   = 1000            // of the write-ahead log that may lie after a small ingest: each checkpoint waits for the disk
 )
 
 // Tend does the upkeep that no write does on the way: it merges pieces of the
@@ -28,6 +29,11 @@ func (w *Writer) Tend(ctx context.Context, thorough bool) error {
 		}
 		if !more {
 			break
+		}
+	}
+	if !thorough {
+		if n, err := w.sqlite.Logged(ctx); err != nil || n < logPages {
+			return err
 		}
 	}
 	if err := w.sqlite.Checkpoint(ctx, "PASSIVE"); err != nil || !thorough {

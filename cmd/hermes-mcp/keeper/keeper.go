@@ -280,8 +280,19 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) 
 	}
 	ok = true
 	done := 0
+	var release func()
+	defer func() {
+		if release != nil {
+			release()
+		}
+	}()
 	for _, b := range work {
-		tell := func(p transcript.Progress) { k.tell(&backlog{Files: total, Done: done + p.FilesDone}, false) }
+		tell := func(p transcript.Progress) {
+			if release == nil && p.Messages > backfill {
+				release = Slack()
+			}
+			k.tell(&backlog{Files: total, Done: done + p.FilesDone}, false)
+		}
 		var report transcript.IngestReport
 		if b.whole {
 			report, err = db.Ingest(ctx, b.Source, b.Files, b.Final, tell)
