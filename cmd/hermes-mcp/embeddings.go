@@ -47,6 +47,11 @@ func (a *app) embedding() transcript.Embedder {
 		return e.it
 	}
 	e.made = true
+	defer func() {
+		if e.problem != "" {
+			a.log.Warn().Str("problem", e.problem).Msg("search by meaning is not possible")
+		}
+	}()
 	set := a.config.Embeddings
 	if e.problem = set.Lacks(); e.problem != "" {
 		return nil

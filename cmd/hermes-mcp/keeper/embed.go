@@ -14,11 +14,12 @@ import (
 const embedAgain = time.Minute
 
 // embed gives what is archived its vectors, beside the scans: at once, whenever
-// something new was archived, and again some time after a failure. It holds the
-// archive open only while it does.
+// something new was archived, and again some time after a failure, of which the
+// same one is logged once. It holds the archive open only while it does.
 func (k *Keeper) embed(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	said := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -26,12 +27,18 @@ func (k *Keeper) embed(ctx context.Context) {
 		case <-k.news:
 		case <-timer.C:
 		}
-		if err := k.embedOnce(ctx); err != nil && ctx.Err() == nil {
-			if !errors.Is(err, summarizer.ErrDown) { // that was logged when it went down
-				k.Log.Warn().Err(err).Msg("embed")
-			}
-			timer.Reset(embedAgain)
+		err := k.embedOnce(ctx)
+		switch {
+		case err == nil:
+			said = ""
+			continue
+		case ctx.Err() != nil:
+			continue
+		case !errors.Is(err, summarizer.ErrDown) && err.Error() != said: // that was logged when it went down
+			said = err.Error()
+			k.Log.Warn().Err(err).Msg("embed")
 		}
+		timer.Reset(embedAgain)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,5 +66,52 @@ func TestWhatIsArchivedIsEmbeddedWhileItRuns(t *testing.T) {
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A mute embedder never works, and says when it is asked.
+type mute struct{ asked chan struct{} }
+
+func (mute) Name() string                                     { return "mute" }
+func (mute) Query(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }
+func (m mute) Documents(context.Context, []string) ([][]float32, error) {
+	m.asked <- struct{}{}
+	return nil, errors.New("never")
+}
+
+func TestTheSameFailureIsLoggedOnce(t *testing.T) {
+	const id = "aaaaaaaa-1111-4111-8111-111111111111"
+	home := t.TempDir()
+	file := filepath.Join(home, ".claude", "projects", "-w", id+".jsonl")
+	write(t, file, say(id, 1, "where is the zeppelin"))
+	log := make(lines, 100)
+	k := ofHome(t, home, zerolog.New(log))
+	e := mute{make(chan struct{})}
+	open := k.Open
+	k.Open = func(ctx context.Context) (*transcript.DB, error) {
+		db, err := open(ctx)
+		if err == nil {
+			db.Embedder = e
+		}
+		return db, err
+	}
+	k.Meaning = true
+	ctx, stop := context.WithCancel(t.Context())
+	var owner sync.WaitGroup
+	owner.Go(func() { k.Run(ctx) })
+	for n := range 3 { // when it is asked again, what came before is logged
+		<-e.asked
+		write(t, file, say(id, n+2, "over the lake"))
+	}
+	<-e.asked
+	stop()
+	owner.Wait()
+	close(log)
+	said := 0
+	for line := range log {
+		said += strings.Count(line, "never")
+	}
+	if said != 1 {
+		t.Errorf("logged %d times", said)
 	}
 }
