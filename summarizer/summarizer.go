@@ -23,8 +23,8 @@
 // # Limits
 //
 // Task.Timeout bounds a whole task, retries and waits included. Answers over
-// 1 MiB are refused. After repeated failures an endpoint is left alone for a
-// while (ErrDown), and a day's budget stops all calls (ErrBudget). Both are
+// 1 MiB are refused. After repeated failures, or when it asks for a long wait, an
+// endpoint is left alone for a while (ErrDown), and a day's budget stops all calls (ErrBudget). Both are
 // kept in the [Account], which processes share. No goroutine outlives its call.
 package summarizer
 
@@ -118,8 +118,12 @@ func (c *Client) concurrency() int {
 	return defaultConcurrency
 }
 
-// Endpoint is where transcripts go, for people to see: the base address.
-func (t Task) Endpoint() string {
+// Endpoint is where transcripts go, for people to see: the base address, without
+// what is secret in it.
+func (t Task) Endpoint() string { return endpoint.Shown(t.address()) }
+
+// address is where transcripts go.
+func (t Task) address() string {
 	if t.BaseURL != "" {
 		return t.BaseURL
 	}

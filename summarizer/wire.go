@@ -88,7 +88,7 @@ func (c *Client) chat(ctx context.Context, r request) (reply, error) {
 	if c.APIKey != "" {
 		header.Set("Authorization", "Bearer "+c.APIKey)
 	}
-	err := c.post(ctx, strings.TrimSuffix(c.Endpoint(), "/")+"/chat/completions", header, body, &got)
+	err := c.post(ctx, strings.TrimSuffix(c.address(), "/")+"/chat/completions", header, body, &got)
 	out := reply{in: got.Usage.PromptTokens, out: got.Usage.CompletionTokens, dollars: got.Usage.Cost}
 	switch {
 	case err != nil:
@@ -157,7 +157,7 @@ func (c *Client) messages(ctx context.Context, r request) (reply, error) {
 	if c.APIKey != "" {
 		header.Set("X-Api-Key", c.APIKey)
 	}
-	base := strings.TrimSuffix(strings.TrimSuffix(c.Endpoint(), "/"), "/v1")
+	base := strings.TrimSuffix(strings.TrimSuffix(c.address(), "/"), "/v1")
 	err := c.post(ctx, base+"/v1/messages", header, body, &got)
 	out := reply{in: got.Usage.Input + got.Usage.Write + got.Usage.Read, out: got.Usage.Output, cut: got.StopReason == "max_tokens"}
 	if err != nil {

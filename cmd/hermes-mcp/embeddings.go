@@ -12,6 +12,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
 	"github.com/hermes-mcp/hermes-mcp/summarizer"
 	"github.com/hermes-mcp/hermes-mcp/summarizer/embedding"
+	"github.com/hermes-mcp/hermes-mcp/summarizer/endpoint"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 	"github.com/hermes-mcp/hermes-mcp/transcript/vector/static"
 )
@@ -89,7 +90,7 @@ func (a *app) embeddingAccount() *summarizer.Account {
 // embeddingEndpoint names who is sent what was said, "" when nobody is.
 func (a *app) embeddingEndpoint() string {
 	if set := a.config.Embeddings; set.Provider == settings.OpenAI && set.Lacks() == "" {
-		return set.BaseURL
+		return endpoint.Shown(set.BaseURL)
 	}
 	return ""
 }

@@ -203,7 +203,7 @@ func (c *Client) once(ctx context.Context, texts []string) ([][]float32, error) 
 		size += len(t)
 	}
 	guess := endpoint.Cost{In: int64(size/charsPerToken + 1)}
-	call := endpoint.Call{Task: TaskName, Endpoint: c.BaseURL, Most: guess}
+	call := endpoint.Call{Task: TaskName, Endpoint: endpoint.Shown(c.BaseURL), Most: guess}
 	if err := c.Account.Admit(ctx, call); err != nil {
 		if errors.Is(err, endpoint.ErrDown) {
 			c.down.Store(time.Now().Add(believeDown).UnixNano())

@@ -78,8 +78,8 @@ func (a *Account) Statement() (Statement, error) {
 	return l.Statement, err
 }
 
-// load reads the ledger of today. One that is torn or not there is empty, but
-// not one that cannot be read: that would spend a budget twice.
+// load reads the ledger of today. One that is not there is empty, but not one
+// that cannot be read or understood: that would spend a budget twice.
 func (a *Account) load() (ledger, error) {
 	l := a.own
 	if a.Path != "" {
@@ -134,7 +134,7 @@ func (a *Account) save(l ledger) error {
 	raw, err := json.Marshal(l)
 	if err == nil {
 		temp := a.Path + ".new" // one writer at a time: the lock is held
-		if err = os.WriteFile(temp, append(raw, '\n'), 0o600); err == nil {
+		if err = writeSynced(temp, append(raw, '\n')); err == nil {
 			err = os.Rename(temp, a.Path)
 		}
 	}
@@ -142,6 +142,20 @@ func (a *Account) save(l ledger) error {
 		return fmt.Errorf("account: %w", err)
 	}
 	return nil
+}
+
+// writeSynced writes a file that is whole on the disk before it gets its name: a
+// ledger that a power cut left empty would stop every call.
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // A Cost is tokens and dollars of one call.
@@ -153,7 +167,7 @@ type Cost struct {
 // A Call is one call of an endpoint, as the account sees it.
 type Call struct {
 	Task     string // under which it is counted
-	Endpoint string // whose health it tells of
+	Endpoint string // whose health it tells of, as Shown
 	Most     Cost   // set aside while it runs
 }
 
@@ -162,6 +176,9 @@ const (
 	breakAfter  = 3
 	shortBreak  = time.Minute
 	longestRest = 15 * time.Minute
+	// longWait is from when on a wait that an endpoint asks for is kept by all
+	// that call it, and not only by the call that was told.
+	longWait = 10 * time.Second
 	// settleTime is how long a call that is over waits for the account.
 	settleTime = 2 * time.Second
 )
@@ -230,11 +247,14 @@ func (a *Account) Settle(ctx context.Context, c Call, used Cost, failed error, n
 		h := l.Endpoints[c.Endpoint]
 		h.Failures++
 		h.LastError = brief(failed.Error())
+		var rest time.Duration
 		if h.Failures >= breakAfter {
-			rest := min(shortBreak<<min(h.Failures-breakAfter, 8), longestRest)
-			if s := (*StatusError)(nil); errors.As(failed, &s) {
-				rest = max(rest, min(s.After, longestRest))
-			}
+			rest = min(shortBreak<<min(h.Failures-breakAfter, 8), longestRest)
+		}
+		if s := (*StatusError)(nil); errors.As(failed, &s) && s.After >= longWait {
+			rest = max(rest, min(s.After, longestRest))
+		}
+		if rest > 0 {
 			h.OpenUntil = a.now().Add(rest)
 		}
 		l.Endpoints[c.Endpoint] = h

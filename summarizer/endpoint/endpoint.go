@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -80,6 +81,21 @@ func Post(ctx context.Context, web *http.Client, r Request, out any) error {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	return nil
+}
+
+// Shown is an endpoint's address for people and files: without a password, and
+// without the values of a query, one of which may be a key.
+func Shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil && u.RawQuery == "" {
+		return address
+	}
+	values := u.Query()
+	for name := range values {
+		values.Set(name, "xxxxx")
+	}
+	u.RawQuery = values.Encode()
+	return u.Redacted()
 }
 
 // Complaint is what an endpoint says about an error, for a person.
