@@ -101,7 +101,7 @@ func (c *Curator) Review(ctx context.Context, session string, asked bool) (Outco
 	if err != nil {
 		return Outcome{Session: session}, err
 	}
-	written, err := c.lastWrite(ctx, session)
+	written, err := c.lastWrite(ctx, v.session.ID)
 	if err != nil {
 		return Outcome{Session: session}, err
 	}

@@ -19,7 +19,7 @@ const (
 	drop
 )
 
-// A case is all that a verdict depends on.
+// A matter is all that a verdict depends on.
 type matter struct {
 	why      summarizer.Occasion
 	proposal summarizer.Proposal

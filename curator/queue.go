@@ -236,11 +236,36 @@ func (q *Queue) one(ctx context.Context, j Job, do func(context.Context, Job) er
 	case !bytes.Equal(now, before):
 		return err // added again meanwhile: it is due once more
 	case err == nil:
-		return q.Cancel(j.Kind, j.Session)
+		return q.finish(path, before)
 	case ctx.Err() != nil:
 		return ctx.Err() // we are stopped: left for whoever comes next
 	}
 	return errors.Join(err, q.Add(q.later(j, err)))
+}
+
+// finish takes the job at path, which reads as done and was, out of the queue. It
+// is looked at once more under a name that nobody else uses: one may have been
+// added between the last look and now.
+func (q *Queue) finish(path string, done []byte) error {
+	aside := path + ".done"
+	err := os.Rename(path, aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // taken back
+	}
+	if err == nil {
+		var was []byte
+		if was, err = os.ReadFile(aside); err == nil && !bytes.Equal(was, done) {
+			// A still newer one may have taken its place: then that one counts.
+			if err = os.Link(aside, path); errors.Is(err, fs.ErrExist) {
+				err = nil
+			}
+		}
+		err = errors.Join(err, os.Remove(aside))
+	}
+	if err != nil {
+		return fmt.Errorf("queue: a job that is done: %w", err)
+	}
+	return nil
 }
 
 // watch stops the work when the job is taken back.

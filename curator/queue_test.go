@@ -125,6 +125,33 @@ func TestAJobAddedWhileItIsDoneIsDoneOnceMore(t *testing.T) {
 	}
 }
 
+func TestAJobAddedAtTheVeryEndOfAnotherIsNotTakenOutWithIt(t *testing.T) {
+	q := newQueue(t)
+	add(t, q, Job{Kind: FlushJob, Session: "a", Reason: "first"})
+	path := q.path(FlushJob, "a")
+	_, done, err := q.read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, q, Job{Kind: FlushJob, Session: "a", Reason: "second"})
+	if err := q.finish(path, done); err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := q.Jobs(); err != nil || len(jobs) != 1 || jobs[0].Reason != "second" {
+		t.Fatalf("left: %+v, %v", jobs, err)
+	}
+	_, done, err = q.read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(q.finish(path, done), q.finish(path, done)); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := os.ReadDir(q.Dir); err != nil || len(files) != 0 {
+		t.Errorf("left: %v, %v", files, err)
+	}
+}
+
 func TestAWorkerThatIsStoppedLeavesItsJob(t *testing.T) {
 	q := newQueue(t)
 	add(t, q, Job{Kind: FlushJob, Session: "s:1"})
