@@ -144,7 +144,7 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	call := parseEdit(a)
 	switch {
 	case a.Wrong != "":
-		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: a.Wrong + ". Nothing was changed."})
+		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: strings.TrimSpace(a.Wrong + ". Nothing was changed. " + call.strange)})
 	case call.scope == memstore.SessionOnly && by.Session == "":
 		return wire.Fail(wire.Failure{Code: wire.Invalid, Error: "the session is not known here, so nothing can be kept for it: use scope global or project. Nothing was changed."})
 	case call.read && call.everything:
@@ -246,7 +246,7 @@ func (m *memory) accepted(call edit, res memstore.Result) edited {
 		}
 	}
 	if call.batch {
-		out.Message = fmt.Sprintf("%d operations applied: %s.", len(did), strings.Join(did, "; "))
+		out.Message = fmt.Sprintf("%s applied: %s.", operations(len(did)), strings.Join(did, "; "))
 		if len(replaced) > 0 {
 			out.ReplacedEntry = replaced
 		}
@@ -274,10 +274,21 @@ func (m *memory) accepted(call edit, res memstore.Result) edited {
 	if len(out.Conflicts) > 0 {
 		out.Note += " It contradicts the entries in conflicts: if they are no longer true, replace or remove them; if you do not know, ask the user."
 	}
+	if call.strange != "" {
+		out.Note += " " + call.strange
+	}
 	if st.NearlyFull() {
 		out.Note += " It is nearly full: when you next save here, shorten or merge entries in the same call."
 	}
 	return out
+}
+
+// operations counts them in words.
+func operations(n int) string {
+	if n == 1 {
+		return "1 operation"
+	}
+	return strconv.Itoa(n) + " operations"
 }
 
 // keptBack is the rule for which something just written will not be shown, where

@@ -16,6 +16,7 @@ type edit struct {
 	read       bool
 	batch      bool
 	ops        []memstore.Op
+	strange    string // what of the call was not understood and does no harm
 }
 
 // file is the target that the call's scope makes of its target.
@@ -75,6 +76,7 @@ func parseEdit(a *wire.Arguments) edit {
 	default:
 		e.ops = []memstore.Op{whole}
 	}
+	e.strange = a.Strange()
 	return e
 }
 

@@ -94,6 +94,9 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	default:
 		next = "Tell the user that memory could not be written."
 	}
+	if r.Code == wire.Invalid && call.strange != "" {
+		next = call.strange + " " + next
+	}
 	if call.batch {
 		next = "None of the operations was applied. " + next
 	} else {

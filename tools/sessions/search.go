@@ -109,6 +109,7 @@ func (s *search) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 		return s.failed(ctx, k, fmt.Errorf("the archive could not be opened: %w", err))
 	}
 	end := tail{Adjusted: a.Adjusted, Note: History}
+	end.add(a.Strange())
 	if s.Pending != nil {
 		end.Pending = plain.Clip(s.Pending(ctx), 300)
 	}

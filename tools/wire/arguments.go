@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,8 @@ type Arguments struct {
 	Raw      map[string]json.RawMessage // by name
 	Adjusted []string                   // what was changed, in words
 	Wrong    string                     // what cannot be taken, in words; "" when all can
+
+	known map[string]bool // the names that were asked for
 }
 
 // Parse reads an object, or the text of one.
@@ -50,12 +53,41 @@ func (a *Arguments) Refuse(format string, args ...any) {
 
 // Get returns the first of names that is given and not null.
 func (a *Arguments) Get(names ...string) (name string, raw json.RawMessage) {
+	if a.known == nil {
+		a.known = map[string]bool{}
+	}
+	for _, n := range names {
+		a.known[n] = true
+	}
 	for _, n := range names {
 		if r := a.Raw[n]; len(r) > 0 && string(r) != "null" {
 			return n, r
 		}
 	}
 	return names[0], nil
+}
+
+// Strange says, in a sentence, which arguments were given and not asked for: a
+// name that is misspelt must not look as if it had been understood. "" when
+// there are none.
+func (a *Arguments) Strange() string {
+	const most = 3
+	var names []string
+	for name := range a.Raw {
+		if !a.known[name] {
+			names = append(names, strconv.Quote(plain.Clip(name, 40)))
+		}
+	}
+	slices.Sort(names)
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "There is no argument " + names[0] + ": it was not used."
+	case n > most:
+		names = append(names[:most], "others")
+	}
+	return "There are no arguments " + strings.Join(names, ", ") + ": they were not used."
 }
 
 // Text returns the first of names as text; a number or a flag is its own text.
