@@ -80,14 +80,20 @@ func (a *app) bind(root *cobra.Command) {
 // without what is wrong in the configuration and says so; others stop.
 func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Context) error) error {
 	machine := settings.Machine{GOOS: runtime.GOOS, User: a.userHome(), Env: a.env}
+	for name, would := range map[string]string{
+		"home": "use the usual home", "profile": "use the home itself",
+		"user": "show what is everyone's", "session-key": "show what is everyone's",
+	} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usage("--%s is empty, which would %s: name one, or leave it out", name, would)
+		}
+	}
 	var err error
 	if a.home, err = machine.Find(a.homeFlag, a.profileFlag); err != nil {
 		return failure{codeUsage, err}
 	}
-	for _, name := range []string{"user", "session-key"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
-			return usage("--%s is empty, which would show what is everyone's: name one, or leave it out", name)
-		}
+	if err := a.checkHome(lenient); err != nil {
+		return err
 	}
 	a.user = or(a.userFlag, a.env("HERMES_MCP_USER"))
 	if err := checkUser(a.user); err != nil {
@@ -108,7 +114,7 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	a.connect()
 	for _, p := range a.problems {
 		if !lenient && !p.Foreign {
-			return failure{codeUsage, errors.New(p.String())}
+			return failure{codeUsage, errors.New(p.Advice())}
 		}
 		fmt.Fprintf(a.err, "hermes-mcp: %s (ignored)\n", p)
 	}
@@ -122,6 +128,21 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 		err = failure{codeFailed, err}
 	}
 	return err
+}
+
+// checkHome refuses a home that is a file. A lenient command says so and goes on:
+// a server that is not there can tell nobody what is wrong.
+func (a *app) checkHome(lenient bool) error {
+	info, err := os.Stat(a.home.Path)
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	wrong := fmt.Sprintf("%s (%s) is a file, and a home is a folder: name another with --home", a.home.Path, a.home.From)
+	if !lenient {
+		return usage("%s", wrong)
+	}
+	fmt.Fprintln(a.err, "hermes-mcp:", wrong)
+	return nil
 }
 
 // connect opens the external memory that is configured; where it cannot be, the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -53,6 +54,9 @@ func (a *app) export(ctx context.Context, which selection, path string) error {
 		return err
 	}
 	what, err := db.Choose(ctx, choice)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return fmt.Errorf("%w: hermes-mcp sessions lists the recent ones", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,6 +92,9 @@ func (a *app) export(ctx context.Context, which selection, path string) error {
 func writeNew(path string, write func(w io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s is there already, and is left as it is: name another file", path)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s: make it first, or name another", filepath.Dir(path))
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".part-*")
 	if err != nil {
@@ -148,7 +155,7 @@ func (a *app) importFile(ctx context.Context, path string, revive, asJSON bool) 
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return usage("%s is no file", path)
+		return usage("%s is no file that archive export wrote", path)
 	}
 	if err := a.makeHome(); err != nil {
 		return err

@@ -139,9 +139,11 @@ func (a *app) root() *cobra.Command {
 		c.GroupID = rest
 	}
 	root.AddCommand(others...)
-	askForOne(root)
 	root.SetHelpCommandGroupID(rest)
 	root.SetCompletionCommandGroupID(rest)
+	root.InitDefaultCompletionCmd()
+	askForOne(root)
+	refuseEmpty(root)
 	return root
 }
 

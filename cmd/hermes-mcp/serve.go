@@ -109,7 +109,7 @@ func (a *app) listen(ctx context.Context) (net.Listener, error) {
 	}
 	if set.TLSCert != "" {
 		if _, err := tls.LoadX509KeyPair(set.TLSCert, set.TLSKey); err != nil {
-			return nil, fmt.Errorf("certificate: %w", err)
+			return nil, fmt.Errorf("certificate %s with the key %s: %w", set.TLSCert, set.TLSKey, err)
 		}
 	}
 	ln, err := web.Listen(ctx, set.Addr, set.BehindProxy || set.TLSCert != "")

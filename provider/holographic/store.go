@@ -12,7 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/hermes-mcp/hermes-mcp/provider"
 	"github.com/hermes-mcp/hermes-mcp/provider/holographic/hrr"
@@ -47,8 +48,12 @@ func (s *store) readable() (*sql.DB, error) {
 	if s.ro != nil {
 		return s.ro, nil
 	}
-	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if err == nil && info.IsDir() {
+		return nil, errors.New("it is a folder where a file is needed: move it aside, or name another path")
 	}
 	at, err := s.dsn("mode=ro&_pragma=busy_timeout(10000)&_pragma=temp_store(memory)&_pragma=cache_size(-8000)")
 	if err != nil {
@@ -121,6 +126,18 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
+// plain says of a file that is no database what to do, in place of the driver's
+// own words.
+func plain(err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_NOTADB {
+		return fmt.Errorf("%w: it is no SQLite database: move it aside, or name another path", errNoStore)
+	}
+	return err
+}
+
+var errNoStore = errors.New("no store of facts")
+
 func (s *store) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,11 +179,11 @@ func (p *Provider) read(ctx context.Context, fn func(r *reader) error) error {
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", p.store.path, err)
+		return fmt.Errorf("open %s: %w", p.store.path, plain(err))
 	}
 	err = p.ask(ctx, conn, fn)
 	if err = errors.Join(err, conn.Close()); err != nil {
-		return fmt.Errorf("read %s: %w", p.store.path, err)
+		return fmt.Errorf("read %s: %w", p.store.path, plain(err))
 	}
 	return nil
 }
@@ -184,7 +201,7 @@ func (p *Provider) ask(ctx context.Context, conn *sql.Conn, fn func(r *reader) e
 		return nil // made by somebody, and empty still
 	}
 	if tables < 4 {
-		return errors.New("this is a database, but no store of facts")
+		return fmt.Errorf("%w: it is a database of something else", errNoStore)
 	}
 	p.mu.Lock()
 	s := p.shape

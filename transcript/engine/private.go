@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -41,6 +42,9 @@ func makePrivate(path string) error {
 	// SQLite is safe; opening one that is there would not be.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder where a file is needed: move it aside", path)
+		}
 		return narrow(path, 0o600)
 	}
 	if err != nil {

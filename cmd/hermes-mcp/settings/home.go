@@ -99,6 +99,9 @@ func (h Home) Make() (bool, error) {
 		return false, fmt.Errorf("make home (--home names another): %w", err)
 	}
 	ours := h.MCP()
+	if info, err := os.Stat(ours); err == nil && !info.IsDir() {
+		return made, fmt.Errorf("%s is a file where a folder is needed: move it aside, or name another home with --home", ours)
+	}
 	if err := os.MkdirAll(ours, 0o700); err != nil {
 		return made, fmt.Errorf("make home: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -35,6 +36,14 @@ func (p Problem) String() string {
 	}
 	b.WriteString(p.Reason)
 	return b.String()
+}
+
+// Advice is the problem with what to do about it.
+func (p Problem) Advice() string {
+	if p.Key != "" {
+		return p.String() // the reason says what it may be
+	}
+	return p.String() + ": mend the file, or move it aside to go by the defaults"
 }
 
 // mayAskForApproval tells whether what was not understood may have said that
@@ -94,8 +103,11 @@ type leaf struct {
 // leaves flattens the mappings of a YAML document. A missing file has none.
 func leaves(path string) ([]leaf, error) {
 	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
+	}
+	if where := (*fs.PathError)(nil); errors.As(err, &where) {
+		return nil, where.Err // whoever asks names the file
 	}
 	if err != nil {
 		return nil, err
