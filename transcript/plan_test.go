@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"context"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,6 +21,7 @@ import (
 var plans = map[string]string{
 	// Package index.
 	"SELECT 1 FROM message_fts WHERE message_fts MATCH ? AND hermes_collect(message_fts, ?) ORDER BY rowid DESC":                          "SCAN message_fts VIRTUAL TABLE INDEX 192:M1",
+	"SELECT 1 FROM message_fts WHERE message_fts MATCH ? AND hermes_collect(message_fts, ?) ORDER BY rowid":                               "SCAN message_fts VIRTUAL TABLE INDEX 64:M1",
 	"SELECT 1 FROM session_fts WHERE session_fts MATCH ? AND hermes_collect(session_fts, ?) ORDER BY rowid DESC":                          "SCAN session_fts VIRTUAL TABLE INDEX 192:M1",
 	"SELECT 1 FROM message_fts WHERE message_fts MATCH ? AND hermes_collect(message_fts, ?) AND rowid BETWEEN ? AND ?":                    "SCAN message_fts VIRTUAL TABLE INDEX 0:M1><",
 	"SELECT count(*), coalesce(min(rowid), 0) FROM (SELECT rowid FROM message_fts WHERE message_fts MATCH ? ORDER BY rowid DESC LIMIT ?)": "CO-ROUTINE (subquery-1); SCAN message_fts VIRTUAL TABLE INDEX 192:M1; SCAN (subquery-1)",
@@ -65,6 +68,27 @@ func TestPlansOfTheStatementsOfASearch(t *testing.T) {
 			return scan && !strings.Contains(l, "VIRTUAL TABLE") && !strings.HasPrefix(table, "(subquery")
 		}) {
 			t.Errorf("%s reads a whole table: %q", query, lines)
+		}
+	}
+}
+
+// Every write leaves a piece of each index, and every search walks through all of
+// them: upkeep leaves few, of the titles too.
+func TestUpkeepLeavesFewPiecesOfEachIndex(t *testing.T) {
+	db := openTest(t)
+	for i := range 40 {
+		put(t, db, fmt.Sprintf("t:%d", i), fmt.Sprintf("word%d and more", i))
+	}
+	if err := db.Tend(context.Background(), true); err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []string{"message_fts", "session_fts"} {
+		var pieces int
+		if err := db.read.QueryRow("SELECT count(DISTINCT segid) FROM " + index + "_idx").Scan(&pieces); err != nil {
+			t.Fatal(err)
+		}
+		if pieces > 8 {
+			t.Errorf("%s is in %d pieces", index, pieces)
 		}
 	}
 }

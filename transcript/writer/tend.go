@@ -60,9 +60,15 @@ func (w *Writer) tendBetween(ctx context.Context, loads int) error {
 }
 
 // mergeIndex writes about so many pages of merged index and tells whether there
-// may be more to merge.
+// may be more to merge. A search walks through every piece for each of its
+// terms, so those of the titles, of which every write leaves one, are merged too.
 func (w *Writer) mergeIndex(ctx context.Context, pages int) (more bool, err error) {
-	return w.mergeOne(ctx, "message_fts", pages)
+	for _, index := range []string{"message_fts", "session_fts"} {
+		if more, err = w.mergeOne(ctx, index, pages); more || err != nil {
+			break
+		}
+	}
+	return more, err
 }
 
 func (w *Writer) mergeOne(ctx context.Context, index string, pages int) (more bool, err error) {
