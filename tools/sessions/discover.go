@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/hermes-mcp/hermes-mcp/summarizer"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -77,7 +79,7 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 	for i, h := range hits {
 		out := s.entry(h, loaded[i])
 		if k.detail == index {
-			out.brief()
+			out.brief(ctx, db)
 		}
 		f.Results = append(f.Results, out)
 	}
@@ -124,21 +126,44 @@ func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcri
 
 // briefChars is how much of a title, or of the snippet in its place, an index
 // shows.
-const briefChars = 60
+const briefChars = 48
 
-// brief leaves of a hit what tells it apart, in some twenty tokens beside its
-// id: the day, the title or else the snippet, and where to read on.
-func (h *hit) brief() {
+// brief leaves of a hit what tells it apart, in some thirty tokens: the beginning
+// of its id, the day, the title or else the snippet, and where to read on.
+func (h *hit) brief(ctx context.Context, db *transcript.DB) {
 	h.about = about{
-		SessionID: h.SessionID, Title: plain.Clip(h.Title, briefChars), When: h.When[:min(len(h.When), len("2006-01-02"))], Flagged: h.Flagged,
+		SessionID: shortID(ctx, db, h.SessionID), Title: plain.Clip(h.Title, briefChars), When: h.When[:min(len(h.When), len("2006-01-02"))], Flagged: h.Flagged,
 	}
 	h.MatchedRole = ""
 	if h.Snippet = plain.Clip(h.Snippet, briefChars); h.Title != "" {
 		h.Snippet = ""
 	}
 	if h.MatchedIn != nil {
-		h.MatchedIn.Title = ""
+		h.MatchedIn.Title, h.MatchedIn.SessionID = "", shortID(ctx, db, h.MatchedIn.SessionID)
 	}
+}
+
+// shortLengths are how much of an agent's id is tried: a UUID's parts, which are
+// long enough that the next sessions hardly begin alike.
+var shortLengths = []int{8, 13, 18, 23}
+
+// shortID is the shortest beginning of a session's id that stands for it alone,
+// and is worth it; else the id.
+func shortID(ctx context.Context, db *transcript.DB, id string) string {
+	source, bare, _ := strings.Cut(id, ":")
+	for _, n := range shortLengths {
+		if n+4 > len(bare) {
+			break
+		}
+		short := source + ":" + bare[:n]
+		if !utf8.ValidString(short) {
+			continue
+		}
+		if s, err := db.Session(ctx, short); err == nil && s.ID == id {
+			return short
+		}
+	}
+	return id
 }
 
 // entry is what a result begins with.

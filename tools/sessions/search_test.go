@@ -210,6 +210,46 @@ func TestTheModesFollowFromTheArguments(t *testing.T) {
 	}
 }
 
+// What an index says of a session is short, and is enough to read it.
+func TestAnIndexIsShortAndLeadsToEverySession(t *testing.T) {
+	db := open(t)
+	ids := map[string]string{}
+	for i, id := range []string{
+		"claude-code:b00b80af-879f-4265-b95b-48db0938673c", "claude-code:b00b80af-879f-4265-b95b-48db09386700", "codex:b00b80af-1111-7971-91df-0c9512a065da",
+		"codex:019efc87-fa98-7971-91df-0c9512a065da", "codex:019efc87-fb00-7971-91df-0c9512a065da", "hermes:20260310_101500_ab12cd", "hermes:20260310_101500_ab12ce", "t:日本語日本語日本語", "t:short",
+	} {
+		title := ""
+		if i%2 == 0 {
+			title = "Make the redis cache of the staging cluster survive a restart of its nodes"
+		}
+		put(t, db, transcript.Session{ID: id, Title: title, StartedAt: day.AddDate(0, 0, i)},
+			said1(transcript.UserRole, fmt.Sprintf("session number%d asks why the redis cache is empty after each restart of the machines", i)))
+		ids[fmt.Sprintf("number%d", i)] = id
+	}
+	tool := searcher(db, Options{Redact: true})
+	got, failed := wiretest.Call(t, tool, `{"query":"redis cache","detail":"index","limit":10}`)
+	if failed || len(results(got)) != len(ids) {
+		t.Fatalf("%v", got)
+	}
+	total, seen := 0, map[any]bool{}
+	for _, r := range results(got) {
+		total += cost(r)
+		seen[r["session_id"]] = true
+		page, failed := wiretest.Call(t, tool, fmt.Sprintf(`{"session_id":%q,"around_message_id":%q}`, r["session_id"], r["match_message_id"]))
+		if failed {
+			t.Errorf("%v leads to %v", r, page)
+		}
+	}
+	if len(seen) != len(ids) || total/len(ids) > 150 {
+		t.Errorf("%d sessions, %d characters each: %v", len(seen), total/len(ids), seen)
+	}
+	for want, short := range map[string]string{"number0": "claude-code:b00b80af-879f-4265-b95b-48db0938673c", "number2": "codex:b00b80af", "number3": "codex:019efc87-fa98", "number5": "hermes:20260310_101500_ab12cd", "number8": "t:short"} {
+		if !seen[short] {
+			t.Errorf("%s, %s, is not told as %s: %v", want, ids[want], short, seen)
+		}
+	}
+}
+
 func TestAnyStringIsAQuery(t *testing.T) {
 	tool := searcher(library(t), Options{})
 	for _, q := range []string{`it's`, `gateway/run.py`, `alice@example.com`, `50%`, `#123`, `C:\Users\demo`, `OR OR`, `AND NOT`, `"unbalanced`, `NEAR(a b)`, `*`, `''`, "\x00", strings.Repeat("long ", 3000)} {
