@@ -43,6 +43,7 @@ type block struct {
 }
 
 type blockSource struct {
+	Type      string  `json:"type"`
 	MediaType string  `json:"media_type"`
 	Data      rawJSON `json:"data"`
 	URL       string  `json:"url"`
@@ -88,6 +89,9 @@ func (b block) text() string {
 	case "text", "input_text", "output_text":
 		return b.Text
 	case "image", "document":
+		if b.Source.Type == "text" {
+			return str(b.Source.Data)
+		}
 		if b.Source.URL != "" {
 			return "[" + b.Type + " " + b.Source.URL + "]"
 		}
@@ -97,7 +101,7 @@ func (b block) text() string {
 	case "tool_result", "web_search_tool_result", "advisor_tool_result", "web_search_result":
 		return join(b.Title, blockText(b.Content))
 	}
-	return ""
+	return b.Text // of a block that is not known yet
 }
 
 // blockText returns the text of a content, its blocks joined by blank lines.
@@ -230,6 +234,9 @@ var exitHead = regexp.MustCompile(`^(?:Error: )?Exit code (\d{1,5})\b`)
 // a compaction the same result can come again under a new line id.
 func (p *claudePass) toolResult(l claudeLine, b block, n int) error {
 	m := transcript.Message{Role: transcript.Tool, ToolCallID: b.ToolUseID, IsError: b.IsError, Content: blockText(b.Content)}
+	if m.Content == "" {
+		m.Content = str(l.ToolResult) // what went wrong, in some versions
+	}
 	m.ToolName, m.OwnTrace = callOf(p.st.Tools, b.ToolUseID)
 	switch {
 	case b.ToolUseID != "":

@@ -32,7 +32,7 @@ func (c Codex) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 	var found []transcript.File
 	for _, dir := range []string{"sessions", "archived_sessions"} {
 		files, err := walk(ctx, c.Name(), filepath.Join(home, dir), func(path string) bool {
-			return isRolloutName(path)
+			return isRolloutName(path) || isOldRollout(&sniff{path: path})
 		})
 		if err != nil {
 			return found, err
@@ -49,7 +49,7 @@ func (c Codex) Find(ctx context.Context, p transcript.Places) ([]transcript.File
 }
 
 // rolloutName is how rollouts are named: local time, then the thread's id.
-var rolloutName = regexp.MustCompile(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+?)\.jsonl(?:\.zst)?$`)
+var rolloutName = regexp.MustCompile(`^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+?)\.json(?:l(?:\.zst)?)?$`)
 
 func isRolloutName(path string) bool {
 	name := filepath.Base(path)
@@ -63,7 +63,7 @@ func (c Codex) FindIn(ctx context.Context, path string) ([]transcript.File, erro
 }
 
 func (Codex) recognises(ctx context.Context, f *sniff) bool {
-	return strings.HasSuffix(f.path, ".jsonl.zst") && isRolloutName(f.path) || f.is(".jsonl") && isCodex(f) || isState(ctx, f)
+	return strings.HasSuffix(f.path, ".jsonl.zst") && isRolloutName(f.path) || f.is(".jsonl") && isCodex(f) || isState(ctx, f) || isOldRollout(f)
 }
 
 var codexTypes = map[string]bool{"session_meta": true, "turn_context": true, "response_item": true, "event_msg": true,
@@ -84,6 +84,7 @@ func isCodex(f *sniff) bool {
 			Model     string  `json:"model"`
 			Timestamp string  `json:"timestamp"`
 			Created   string  `json:"created_at"`
+			ID        string  `json:"id"`
 		}
 		if decode(v, &r) != nil {
 			continue
@@ -92,6 +93,8 @@ func isCodex(f *sniff) bool {
 		case codexTypes[r.Type] && len(r.Payload) > 0:
 			return true
 		case r.SessionID != "" && r.TS > 0 && r.Text != nil && r.Role == "":
+			return true
+		case isRolloutName(f.path) && (r.Type == "" && r.ID != "" && r.Timestamp != "" || bareItems[r.Type]):
 			return true
 		case r.Role == "user" && r.Model != "" && (r.Timestamp != "" || r.Created != "") && r.Type == "":
 			return true
@@ -133,6 +136,9 @@ func (c Codex) Read(ctx context.Context, f transcript.File, from transcript.Curs
 			return fmt.Errorf("read codex index: %w", err)
 		}
 		return nil
+	}
+	if isOldRollout(&sniff{path: f.Path}) {
+		return c.readOld(ctx, f, sink)
 	}
 	var p codexPass
 	var err error
@@ -256,6 +262,15 @@ func (p *codexPass) value(v []byte) error {
 	p.in.count(typ, session)
 	if l.Type == "session_meta" {
 		return p.meta(l)
+	}
+	if p.st.ID == "" && l.Type == "" && l.Role == "" && l.SessionID == "" && !l.At.IsZero() && isRolloutName(p.path) { // a first line of 2025
+		if err := decode(v, &l.Payload); err != nil {
+			return err
+		}
+		return p.meta(l)
+	}
+	if err := l.unwrapped(v); err != nil {
+		return err
 	}
 	if id := l.Payload.TurnID; id != "" && (l.Type == "turn_context" || l.Payload.Type == "task_started" || l.Payload.Type == "turn_started") {
 		p.st.Turn = id

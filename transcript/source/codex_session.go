@@ -119,7 +119,7 @@ func (p *codexPass) nameID() string {
 	if m := rolloutName.FindStringSubmatch(name); m != nil {
 		return m[1]
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(name, ".zst"), ".jsonl")
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".zst"), ".jsonl"), ".json")
 }
 
 // announce tells the sink what is new about the thread.

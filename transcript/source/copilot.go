@@ -53,7 +53,7 @@ var copilotType = regexp.MustCompile(`^(?:session|user|assistant|tool|system|hoo
 
 // isCopilot recognises an event log, and whose it is.
 func isCopilot(f *sniff) copilotKind {
-	kind := noCopilot
+	kind, known, strange := noCopilot, 0, 0 // strange are types that are not known yet
 	for _, v := range f.values(6) {
 		var r struct {
 			Type string  `json:"type"`
@@ -62,9 +62,14 @@ func isCopilot(f *sniff) copilotKind {
 		if decode(v, &r) != nil {
 			continue
 		}
-		if !copilotType.MatchString(r.Type) || len(r.Data) == 0 || r.Data[0] != '{' {
+		if !strings.Contains(r.Type, ".") && r.Type != "abort" || len(r.Data) == 0 || r.Data[0] != '{' {
 			return noCopilot
 		}
+		if !copilotType.MatchString(r.Type) {
+			strange++
+			continue
+		}
+		known++
 		var d struct {
 			VSCode string `json:"vscodeVersion"`
 		}
@@ -73,7 +78,10 @@ func isCopilot(f *sniff) copilotKind {
 		}
 		kind = copilotCLI
 	}
-	if kind != noCopilot && strings.Contains(filepath.ToSlash(f.path), "/GitHub.copilot-chat/") {
+	if known <= strange {
+		return noCopilot
+	}
+	if strings.Contains(filepath.ToSlash(f.path), "/GitHub.copilot-chat/") {
 		return copilotVSCode
 	}
 	return kind
@@ -162,17 +170,13 @@ type copilotEvent struct {
 		ToolName  string  `json:"toolName"`
 		Arguments rawJSON `json:"arguments"`
 		Success   *bool   `json:"success"`
-		Result    struct {
-			Content rawJSON `json:"content"`
-		} `json:"result"`
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Summary  string `json:"summaryContent"`
-		Agent    string `json:"agentDisplayName"`
-		Name     string `json:"agentName"`
-		Shutdown string `json:"shutdownType"`
-		Reason   string `json:"reason"`
+		Result    rawJSON `json:"result"` // an object with content, or a string
+		Error     rawJSON `json:"error"`  // an object with message, or a string
+		Summary   string  `json:"summaryContent"`
+		Agent     string  `json:"agentDisplayName"`
+		Name      string  `json:"agentName"`
+		Shutdown  string  `json:"shutdownType"`
+		Reason    string  `json:"reason"`
 	} `json:"data"`
 }
 
@@ -328,11 +332,23 @@ func (p *copilotPass) started(e copilotEvent) error {
 
 var completedExit = regexp.MustCompile(`completed with exit code (-?\d{1,5})>\s*$`)
 
+// toolSaid returns what a result or an error says.
+func toolSaid(raw rawJSON) string {
+	var r struct {
+		Content rawJSON `json:"content"`
+		Message string  `json:"message"`
+	}
+	if s := str(raw); s != "" || len(raw) == 0 || decode(raw, &r) != nil {
+		return s
+	}
+	return first(blockText(r.Content), r.Message)
+}
+
 func (p *copilotPass) completed(e copilotEvent) error {
 	d := e.Data
 	name, own := callOf(p.st.Tools, d.CallID)
 	m := transcript.Message{Role: transcript.Tool, ToolCallID: d.CallID, ToolName: first(name, d.ToolName), OwnTrace: own || isOwnTool(d.ToolName),
-		Content: first(blockText(d.Result.Content), d.Error.Message), IsError: d.Success != nil && !*d.Success}
+		Content: first(toolSaid(d.Result), toolSaid(d.Error)), IsError: d.Success != nil && !*d.Success}
 	if d.CallID != "" {
 		m.UID = "result:" + d.CallID
 	}

@@ -167,7 +167,7 @@ func isCursorLog(f *sniff) bool {
 			return false
 		case r.Role != "" && len(r.Message.Content) > 0 && r.Type == "":
 			known++
-		case r.Role == "" && (r.Type == "turn_ended" && r.Status != "" || r.Type == "error" && str(r.Error) != ""):
+		case r.Role == "" && (r.Type == "turn_ended" || r.Type == "error" && str(r.Error) != ""):
 			known++
 		default:
 			return false

@@ -14,7 +14,8 @@ import (
 // Structs are filled here, where strings, truth values and raw JSON are taken as
 // they stand: the library looks at every byte twice for each struct around it,
 // which was a quarter of the time of an ingest. It gives what the library gives,
-// and takes over wherever there is something else to decode.
+// but for a number where a string is expected, which is taken as it is written;
+// the library takes over wherever there is something else to decode.
 func decode(b []byte, v any) error {
 	if !validJSON(b) {
 		return agreed(json.Unmarshal(b, v)) // for the error
@@ -76,6 +77,9 @@ func fill(b []byte, to reflect.Value) error {
 	case t.Kind() == reflect.String && b[0] == '"' && !reflect.PointerTo(t).Implements(unmarshaler):
 		s, _ := unquote(b) // it is valid
 		to.SetString(s)
+		return nil
+	case t.Kind() == reflect.String && (b[0] == '-' || b[0] >= '0' && b[0] <= '9') && !reflect.PointerTo(t).Implements(unmarshaler):
+		to.SetString(string(b)) // some versions write an id, a version or a word as a number
 		return nil
 	case t.Kind() == reflect.Bool && (b[0] == 't' || b[0] == 'f'):
 		to.SetBool(b[0] == 't')

@@ -108,6 +108,7 @@ type geminiMessage struct {
 		Args   rawJSON `json:"args"`
 		Status string  `json:"status"`
 		Result rawJSON `json:"result"`
+		Shown  rawJSON `json:"resultDisplay"`
 	} `json:"toolCalls"`
 
 	dead bool // taken back by a rewind
@@ -300,7 +301,7 @@ func (m geminiMessage) messages() []transcript.Message {
 			r.IsError = r.IsError || f.IsError
 		}
 		if r.Content == "" {
-			r.Content = str(c.Result)
+			r.Content = first(str(c.Result), str(c.Shown))
 		}
 		results = append(results, r)
 	}
@@ -324,61 +325,4 @@ func (m geminiMessage) messages() []transcript.Message {
 		out.Kind = "command"
 	}
 	return append([]transcript.Message{out}, results...)
-}
-
-// geminiParts reads a content: a string, or parts of text, files, calls and
-// responses.
-func geminiParts(raw rawJSON) (text string, calls []transcript.ToolCall, results []transcript.Message) {
-	if s := str(raw); s != "" {
-		return s, nil, nil
-	}
-	if t := bytes.TrimSpace(raw); len(t) > 0 && t[0] == '{' {
-		raw = append(append([]byte{'['}, t...), ']')
-	}
-	var parts []struct {
-		Text    string `json:"text"`
-		Thought bool   `json:"thought"`
-		Inline  *struct {
-			Type string `json:"mimeType"`
-			Data string `json:"data"`
-		} `json:"inlineData"`
-		File *struct {
-			Type string `json:"mimeType"`
-			URI  string `json:"fileUri"`
-		} `json:"fileData"`
-		Call *struct {
-			ID   string  `json:"id"`
-			Name string  `json:"name"`
-			Args rawJSON `json:"args"`
-		} `json:"functionCall"`
-		Response *struct {
-			ID       string `json:"id"`
-			Name     string `json:"name"`
-			Response struct {
-				Output rawJSON `json:"output"`
-				Error  rawJSON `json:"error"`
-			} `json:"response"`
-		} `json:"functionResponse"`
-	}
-	if len(raw) == 0 || decode(raw, &parts) != nil {
-		return "", nil, nil
-	}
-	for _, p := range parts {
-		switch {
-		case p.Thought:
-		case p.Text != "":
-			text = join(text, p.Text)
-		case p.Inline != nil:
-			text = join(text, placeholder("file", p.Inline.Type, base64Size(len(p.Inline.Data))))
-		case p.File != nil:
-			text = join(text, "[file "+p.File.URI+"]")
-		case p.Call != nil:
-			calls = append(calls, transcript.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Args: args(p.Call.Args)})
-		case p.Response != nil:
-			r := p.Response.Response
-			results = append(results, transcript.Message{Role: transcript.Tool, ToolCallID: p.Response.ID, ToolName: p.Response.Name,
-				Content: join(first(str(r.Output), string(r.Output)), first(str(r.Error), string(r.Error))), IsError: len(r.Error) > 0})
-		}
-	}
-	return text, calls, results
 }

@@ -159,8 +159,8 @@ func gooseBlocks(raw rawJSON, m transcript.Message) []transcript.Message {
 			Error  rawJSON `json:"error"`
 		} `json:"toolResult"`
 	}
-	if len(raw) == 0 || decode(raw, &all) != nil {
-		m.Content = str(raw)
+	if m.Content = str(raw); m.Content == "" && (len(raw) == 0 || decode(raw, &all) != nil) {
+		return nil
 	}
 	var results []transcript.Message
 	for _, b := range all {
@@ -184,6 +184,8 @@ func gooseBlocks(raw rawJSON, m transcript.Message) []transcript.Message {
 			}
 			results = append(results, transcript.Message{UID: "result:" + b.ID, Role: transcript.Tool, ToolCallID: b.ID, At: m.At,
 				Content: first(text, str(b.Result.Error), string(b.Result.Error)), IsError: b.Result.Status == "error" || nested.IsError, ExitCode: exitOf(text)})
+		default:
+			m.Content = join(m.Content, b.Text)
 		}
 	}
 	return append([]transcript.Message{m}, results...)

@@ -314,6 +314,9 @@ func (h hermesMessage) deliver(session, dir string, n numberer, sink transcript.
 		h.ToolCallID = h.Actions[0].ID
 		text = first(text, h.Actions[0].Output)
 	}
+	if text == "" && len(h.Content) > 0 && h.Content[0] == '{' {
+		text = string(h.Content) // what a tool gave, not as text
+	}
 	m := h.message(clean(text))
 	if len(h.Actions) == 1 {
 		m.ExitCode, m.IsError = h.Actions[0].Exit, h.Actions[0].Failed

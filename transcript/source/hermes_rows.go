@@ -132,21 +132,29 @@ func openAIText(raw rawJSON) string {
 	if raw[0] == '{' {
 		raw = append(append([]byte{'['}, raw...), ']')
 	}
-	var parts []struct {
-		Type     string  `json:"type"`
-		Text     string  `json:"text"`
-		Content  rawJSON `json:"content"`
-		ImageURL rawJSON `json:"image_url"`
-		Filename string  `json:"filename"`
-	}
-	if decode(raw, &parts) != nil {
+	var all []rawJSON
+	if decode(raw, &all) != nil {
 		return ""
 	}
 	var texts []string
-	for _, p := range parts {
+	for _, one := range all {
+		var p struct {
+			Type     string  `json:"type"`
+			Text     string  `json:"text"`
+			Refusal  string  `json:"refusal"`
+			Content  rawJSON `json:"content"`
+			ImageURL rawJSON `json:"image_url"`
+			Filename string  `json:"filename"`
+		}
+		if s := str(one); s != "" || decode(one, &p) != nil {
+			texts = append(texts, s)
+			continue
+		}
 		switch {
 		case p.Text != "":
 			texts = append(texts, p.Text)
+		case p.Refusal != "":
+			texts = append(texts, p.Refusal)
 		case len(p.ImageURL) > 0:
 			texts = append(texts, imageURL(p.ImageURL))
 		case p.Filename != "":

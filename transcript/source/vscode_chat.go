@@ -48,6 +48,16 @@ type chatSaid struct {
 	} `json:"parts"`
 }
 
+// UnmarshalJSON takes a bare string, too.
+func (c *chatSaid) UnmarshalJSON(b []byte) error {
+	*c = chatSaid{Text: str(b)}
+	if c.Text != "" {
+		return nil
+	}
+	type said chatSaid
+	return decode(b, (*said)(c))
+}
+
 type chatRound struct {
 	Response string `json:"response"`
 	Thinking struct {
