@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,5 +61,26 @@ func TestREADMENamesEveryCommand(t *testing.T) {
 		if !c.Hidden && !strings.Contains(string(readme), "| `"+c.Name()) {
 			t.Errorf("README.md has no row for the command %s", c.Name())
 		}
+	}
+}
+
+// Who opens README reads what this is in three sentences, then what to run.
+func TestREADMEBeginsWithThreeSentencesAndTwoCommands(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(testbed.Repository(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.SplitN(string(raw), "\n\n", 3)
+	if sentences := regexp.MustCompile(`\.(\s|$)`).FindAllString(parts[1], -1); len(sentences) != 3 {
+		t.Errorf("%d sentences: %s", len(sentences), parts[1])
+	}
+	before, _, _ := strings.Cut(parts[2], "\n## ")
+	for _, marker := range []string{"<!-- main command -->\n```sh\n", "<!-- test command -->\n```sh\n"} {
+		if !strings.Contains(before, marker) {
+			t.Errorf("no %q before the first heading", marker)
+		}
+	}
+	if n := strings.Count(before, "```sh"); n != 2 {
+		t.Errorf("%d commands before the first heading", n)
 	}
 }
