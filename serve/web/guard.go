@@ -26,6 +26,7 @@ import (
 // that is not JSON (415), too long (413) or not received in time (408).
 // Nothing of ours has been looked at until then.
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	await(w, d.answerTime())
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	if r.ContentLength != 0 {
@@ -106,6 +107,14 @@ func (d *doors) hurry(w http.ResponseWriter, long time.Duration) {
 	}
 	// Not every writer has deadlines; without one the size still bounds it.
 	_ = http.NewResponseController(w).SetReadDeadline(until)
+}
+
+// await gives a client that long to take what is written next: one that stops
+// reading must not hold a call, and its connection, for ever. Whoever writes later
+// sets it anew.
+func await(w http.ResponseWriter, long time.Duration) {
+	// Not every writer has deadlines; the server's own has.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(long))
 }
 
 // refuse answers that a request was not let in. Callers say it in ASCII. The

@@ -66,6 +66,7 @@ type HTTP struct {
 	Authority *oauth.Server
 	Subjects  map[string]string
 	Body      time.Duration // to receive a body; 30 s when 0
+	Answer    time.Duration // for a client to take what is written to it; 30 s when 0
 	Idle      time.Duration // silence after which a session's state is dropped; 30 min when 0
 	Max       int           // sessions with state at once; 1,000 when 0
 	Log       *slog.Logger  // of the protocol engine; discarded when nil
@@ -79,6 +80,7 @@ const (
 	defaultIdle   = 30 * time.Minute
 	defaultMax    = 1000
 	defaultBody   = 30 * time.Second
+	defaultAnswer = 30 * time.Second
 	drainTime     = 30 * time.Second // to finish what runs when told to stop
 	statelessLife = 12 * time.Hour   // of a snapshot that a client without a session sees
 )
@@ -139,6 +141,13 @@ func (h *HTTP) bodyTime() time.Duration {
 		return h.Body
 	}
 	return defaultBody
+}
+
+func (h *HTTP) answerTime() time.Duration {
+	if h.Answer != 0 {
+		return h.Answer
+	}
+	return defaultAnswer
 }
 
 func (h *HTTP) log() *slog.Logger {
@@ -269,7 +278,7 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, correction := wire.WithCorrection(r.Context())
-	out := &answerWriter{ResponseWriter: w, correction: correction, id: changing(l.ID)}
+	out := &answerWriter{ResponseWriter: w, correction: correction, id: changing(l.ID), patience: d.answerTime()}
 	if l.Method == string(mcp.MethodToolsCall) && takesStream(r) {
 		ctx = wire.WithProgress(ctx, l.raw, out.notice)
 	}
@@ -282,7 +291,7 @@ func (d *doors) serveMCP(w http.ResponseWriter, r *http.Request) {
 		ctx, end = d.calls.begin(ctx, id, l.ID)
 		defer func() {
 			if end() && !out.hasBegun() {
-				w.WriteHeader(http.StatusAccepted) // no answer to what was withdrawn
+				out.WriteHeader(http.StatusAccepted) // no answer to what was withdrawn
 			}
 		}()
 	}

@@ -92,7 +92,7 @@ func (d *doors) serveSSE(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	out := &events{w: w, control: http.NewResponseController(w)}
+	out := &events{w: w, control: http.NewResponseController(w), patience: d.answerTime()}
 	if err := out.send("event: endpoint\ndata: /message?sessionId=" + own.SessionID() + "\n\n"); err != nil {
 		return
 	}
@@ -134,14 +134,12 @@ func (d *doors) serveMessage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// eventTime is how long a client may take to receive one message.
-const eventTime = 30 * time.Second
-
 // events writes a stream.
 type events struct {
-	mu      sync.Mutex
-	w       io.Writer
-	control *http.ResponseController
+	mu       sync.Mutex
+	w        io.Writer
+	control  *http.ResponseController
+	patience time.Duration // with a client that does not take a message
 }
 
 // Write sends one message with its line end.
@@ -157,7 +155,7 @@ func (e *events) send(text string) error {
 	defer e.mu.Unlock()
 	// A client that stops reading must not hold the stream for ever. Not every
 	// writer has deadlines; the server's own has.
-	if err := e.control.SetWriteDeadline(time.Now().Add(eventTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := e.control.SetWriteDeadline(time.Now().Add(e.patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	if _, err := io.WriteString(e.w, text); err != nil {

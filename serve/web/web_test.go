@@ -309,6 +309,29 @@ func TestABodyThatDoesNotArriveHoldsNobody(t *testing.T) {
 	noneLeft(t)
 }
 
+func TestAClientThatTakesNoAnswerIsLetGo(t *testing.T) {
+	s := (&desk{}).site(t, func(h *HTTP) { h.Answer = 50 * time.Millisecond })
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body, _ := modernCall(1, "look", strings.Repeat("x", 10_000))
+	request := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: look\r\nContent-Length: %d\r\n\r\n%s", s.addr, token, len(body), body)
+	// The server lets go of the connection; a test that waits this long has failed.
+	if err := c.SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = io.WriteString(c, request)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the server waits for a client that reads nothing")
+	}
+	s.close()
+	noneLeft(t)
+}
+
 func TestASessionIsRevivedAfterARestartUnlessItsClientEndedIt(t *testing.T) {
 	ended := filepath.Join(t.TempDir(), "ended")
 	d := &desk{}

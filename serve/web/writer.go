@@ -22,6 +22,7 @@ type answerWriter struct {
 	http.ResponseWriter
 	correction *wire.Correction
 	id         json.RawMessage // as the client wrote it, when the engine would not
+	patience   time.Duration   // with a client that does not take what is written
 
 	mu        sync.Mutex
 	begun     bool // something was written
@@ -45,6 +46,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		return
 	}
 	w.begun = true
+	await(w.ResponseWriter, w.patience)
 	if status == http.StatusOK && w.correction.BadRequest() {
 		status = http.StatusBadRequest
 	}
@@ -56,6 +58,7 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun = true
+	await(w.ResponseWriter, w.patience)
 	out := w.restore(w.correct(p))
 	if w.streaming && bytes.HasPrefix(out, []byte("{")) {
 		out = event(out)
@@ -75,11 +78,7 @@ func (w *answerWriter) notice(text []byte) {
 		return
 	}
 	control := http.NewResponseController(w.ResponseWriter)
-	// A client that stops reading must not hold the call for ever. Not every
-	// writer has deadlines; the server's own has.
-	if control.SetWriteDeadline(time.Now().Add(eventTime)) == nil {
-		defer control.SetWriteDeadline(time.Time{})
-	}
+	await(w.ResponseWriter, w.patience)
 	if !w.streaming {
 		w.begun, w.streaming = true, true
 		w.Header().Set("Content-Type", "text/event-stream")
