@@ -24,29 +24,60 @@ const (
 	maxReply = 1 << 20
 )
 
-// key returns the published key of that name.
+// key returns the published key of that name. Who needs one that is known waits
+// for nobody; who needs another waits while the keys are being asked for.
 func (s *Server) key(ctx context.Context, name string) (crypto.PublicKey, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k, ok := s.keys[name]; ok && time.Since(s.asked) < time.Hour {
+	age := s.now().Sub(s.asked)
+	k, known := s.keys[name]
+	asking := s.asking
+	switch {
+	case known && age < time.Hour:
+		s.mu.Unlock()
 		return k, nil
-	}
-	if !s.asked.IsZero() && time.Since(s.asked) < askAgain {
+	case asking == nil && !s.asked.IsZero() && age < askAgain:
+		s.mu.Unlock()
 		return nil, fmt.Errorf("%w: its key is not known", ErrToken)
+	case asking == nil:
+		s.asked, s.asking = s.now(), make(chan struct{})
+		s.mu.Unlock()
+		if err := s.learn(ctx); err != nil {
+			return nil, err
+		}
+	default:
+		s.mu.Unlock()
+		select {
+		case <-asking:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	s.asked = time.Now()
-	// One caller that hangs up must not keep the keys from the others.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
-	defer cancel()
-	keys, err := s.published(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("keys of %s: %w", s.Issuer, err)
-	}
-	s.keys = keys
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if k, ok := s.keys[name]; ok {
 		return k, nil
 	}
 	return nil, fmt.Errorf("%w: its key is not known", ErrToken)
+}
+
+// learn asks for the keys, and tells those who wait. Those from before stay when
+// there is no answer.
+func (s *Server) learn(ctx context.Context) error {
+	// One caller that hangs up must not keep the keys from the others.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+	defer cancel()
+	keys, err := s.published(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.keys = keys
+	}
+	close(s.asking)
+	s.asking = nil
+	if err != nil {
+		return fmt.Errorf("keys of %s: %w", s.Issuer, err)
+	}
+	return nil
 }
 
 // published are the keys that the authorization server signs with now.

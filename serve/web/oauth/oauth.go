@@ -48,9 +48,17 @@ type Server struct {
 	Client   *http.Client
 	Now      func() time.Time // time.Now when nil
 
-	mu    sync.Mutex
-	keys  map[string]crypto.PublicKey // by kid
-	asked time.Time
+	mu     sync.Mutex
+	keys   map[string]crypto.PublicKey // by kid
+	asked  time.Time
+	asking chan struct{} // closed when the keys that are being asked for are there; nil when none are
+}
+
+func (s *Server) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
 }
 
 // maxToken is the longest token that is looked at, in bytes.
@@ -155,11 +163,7 @@ func decode(part string, into any) error {
 
 // wrong says what is wrong with the claims, or "".
 func (s *Server) wrong(c claims) string {
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	at := float64(now().Unix())
+	at := float64(s.now().Unix())
 	switch {
 	case c.Issuer != s.Issuer:
 		return "another issuer's"

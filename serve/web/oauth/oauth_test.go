@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -165,6 +166,49 @@ func TestKeysAreAskedForOnceAMinuteAtMost(t *testing.T) {
 		t.Errorf("asked %d times", i.asked)
 	}
 }
+
+func TestWhoHasAKnownKeyDoesNotWaitForOthers(t *testing.T) {
+	i := newIssuer(t)
+	began, release := make(chan struct{}), make(chan struct{})
+	slow := false
+	now := time.Now()
+	s := &Server{Issuer: i.URL, Resource: resource, Now: func() time.Time { return now }, Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if slow && strings.HasSuffix(r.URL.Path, "/keys") {
+			close(began)
+			<-release
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})}}
+	claims := map[string]any{"iss": i.URL, "sub": "anna", "aud": resource, "exp": now.Add(time.Hour).Unix()}
+	check := func(kid string) error {
+		_, err := s.Check(t.Context(), i.token(t, "ec", map[string]any{"alg": "ES256", "kid": kid}, claims))
+		return err
+	}
+	if err := check("ec"); err != nil {
+		t.Fatal(err)
+	}
+	slow, now = true, now.Add(2*askAgain)
+	waiting := make(chan error, 2)
+	go func() { waiting <- check("unknown") }()
+	<-began
+	if err := check("ec"); err != nil {
+		t.Errorf("while a key is asked for: %v", err)
+	}
+	go func() { waiting <- check("unknown") }()
+	close(release)
+	for range 2 {
+		if err := <-waiting; !errors.Is(err, ErrToken) {
+			t.Errorf("an unknown key: %v", err)
+		}
+	}
+	if i.asked != 2 {
+		t.Errorf("asked %d times", i.asked)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestAnIssuerThatIsNotItselfIsNotBelieved(t *testing.T) {
 	i := newIssuer(t)
