@@ -1,6 +1,8 @@
 package memstore
 
 import (
+	"strings"
+
 	"github.com/hermes-mcp/hermes-mcp/memstore/conflict"
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 )
@@ -57,6 +59,7 @@ func (s *Store) reading(entry string) conflict.Reading {
 	if r, ok := s.readings.Load(entry); ok {
 		return r.(conflict.Reading)
 	}
+	entry = strings.Clone(entry) // it may be a piece of a whole file
 	r, _ := s.readings.LoadOrStore(entry, conflict.Read(entry))
 	return r.(conflict.Reading)
 }

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
@@ -58,7 +59,7 @@ func (s *Store) verdict(name, text string) (rule, shown string) {
 		if found := scanner.Scan(text, scanner.Strict); len(found) > 0 {
 			rule = found[0].Rule
 		}
-		v, _ = s.rules.LoadOrStore(text, rule)
+		v, _ = s.rules.LoadOrStore(strings.Clone(text), rule) // it may be a piece of a whole file
 	}
 	if rule, _ = v.(string); rule == "" {
 		return "", text

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -165,26 +164,16 @@ func (m *memory) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 		return m.propose(write, by, call, streak)
 	}
 	began := m.began(write)
-	// What changed elsewhere is looked at while the disk is busy with the edit.
-	var looking sync.WaitGroup
-	var elsewhere []memstore.Overlay
-	known := false
-	if began != nil {
-		looking.Go(func() {
-			var err error
-			elsewhere, err = m.store.Overlay(write, *began, call.file(by))
-			known = err == nil // else the answer does without
-		})
-	}
 	res, err := m.store.Apply(write, by, call.target, call.ops...)
-	looking.Wait()
 	if err != nil {
 		return m.refused(call, res.State, err, streak)
 	}
 	streak.reset()
 	done := m.accepted(call, res)
-	if known {
-		done.Since = since(append(elsewhere, m.store.OverlayOf(*began, res.State)))
+	if began != nil {
+		if elsewhere, err := m.store.Overlay(write, *began, call.file(by)); err == nil { // else the answer does without
+			done.Since = since(append(elsewhere, m.store.OverlayOf(*began, res.State)))
+		}
 	}
 	return wire.Succeed(done)
 }

@@ -53,7 +53,9 @@ func Parse(raw []byte) (Doc, error) {
 	if !utf8.Valid(raw) {
 		return Doc{}, ErrNotText
 	}
-	d := Doc{raw: raw}
+	marks := bytes.Count(raw, []byte(mark))
+	d := Doc{raw: raw, blocks: make([]block, 0, marks+1), texts: make([]string, 0, marks+1), index: make([]int, 0, marks+1)}
+	whole := string(raw)
 	start := 0
 	if bytes.HasPrefix(raw, []byte(bom)) {
 		start = len(bom)
@@ -70,12 +72,12 @@ func Parse(raw []byte) (Doc, error) {
 		if isMark(raw[pos:end]) {
 			// The line end before the mark belongs to the delimiter, unless
 			// the delimiter before this one has it already.
-			d.close(start, max(start, prevEnd), next)
+			d.close(whole, start, max(start, prevEnd), next)
 			start, d.marks = next, true
 		}
 		prevEnd, pos = end, next
 	}
-	d.close(start, len(raw), len(raw))
+	d.close(whole, start, len(raw), len(raw))
 	d.crlf = crlf > 0 && lf == 0
 	return d, nil
 }
@@ -93,13 +95,14 @@ func line(raw []byte, pos int) (end, next int) {
 	return end, end + 1
 }
 
-func (d *Doc) close(start, end, next int) {
+// close ends the block that begins at start. whole is raw.
+func (d *Doc) close(whole string, start, end, next int) {
 	b := block{start: start, end: end, next: next}
 	left := bytes.TrimLeftFunc(d.raw[start:end], isSpace)
 	b.textA = end - len(left)
 	b.textB = b.textA + len(bytes.TrimRightFunc(left, isSpace))
 	if b.textB > b.textA {
-		d.texts = append(d.texts, lines(string(d.raw[b.textA:b.textB])))
+		d.texts = append(d.texts, lines(whole[b.textA:b.textB]))
 		d.index = append(d.index, len(d.blocks))
 	}
 	d.blocks = append(d.blocks, b)
@@ -157,7 +160,8 @@ func Chars(entries []string) int {
 func (d Doc) Bytes() []byte { return d.raw }
 
 // Entries returns the entries in order, trimmed and with plain line ends. It
-// must not be changed.
+// must not be changed. An entry may be a piece of the whole text: who keeps one
+// for long clones it.
 func (d Doc) Entries() []string { return d.texts }
 
 // Chars counts the code points of the joined entries.

@@ -116,7 +116,7 @@ func confirm(entries map[string]Fact, r Record, ops []op) {
 // bury keeps the facts of entries that have gone.
 func (t *track) bury(gone map[string]Fact, at time.Time) {
 	for e, f := range gone {
-		t.Gone[e] = Grave{f, at}
+		t.Gone[strings.Clone(e)] = Grave{f, at} // and not all of the file that e is a piece of
 	}
 	if len(t.Gone) <= graves {
 		return

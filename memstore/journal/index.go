@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -303,6 +304,7 @@ func (t *track) absorb(r Record, g *growth) {
 func (t *track) lose(r Record) {
 	added, removed := document.Difference(document.EntriesOf(r.Before), document.EntriesOf(r.After))
 	for _, e := range removed {
+		e = strings.Clone(e) // it may be a piece of the whole file
 		if !document.LivesOn(e, added) {
 			t.Lost[e] = t.loss(e, r)
 		}

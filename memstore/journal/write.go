@@ -54,7 +54,11 @@ func (l Log) Append() (*Writer, error) {
 // Write appends records in one write, not yet durable, fills in their version
 // and hashes, and lets x know of them.
 func (w *Writer) Write(x *Index, records ...*Record) error {
-	start, b := w.end, w.pending
+	size := len(w.pending)
+	for _, r := range records { // a little more than a line takes whose text is not escaped much
+		size += 1<<10 + len(r.Ops) + (len(r.Before)+len(r.After))*9/8
+	}
+	start, b := w.end, append(make([]byte, 0, size), w.pending...)
 	for _, r := range records {
 		r.V = 1
 		if r.HasText() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
@@ -39,16 +38,17 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 	w.extra = nil
 	staged.Start()
 	w.log.Start()
-	var syncs sync.WaitGroup
-	var errLog error
-	syncs.Go(func() { errLog = w.log.Sync() })
-	w.l.spares.fill(filepath.Dir(w.real)) // for the next edit
+	synced := make(chan error, 1)
+	refill := w.l.spares.order(filepath.Dir(w.real))
+	go func() {
+		synced <- w.log.Sync()
+		refill() // for the next edit, by the thread that is awake
+	}()
 	if meanwhile != nil {
 		meanwhile()
 	}
 	errFile := staged.Sync()
-	syncs.Wait()
-	if err := errors.Join(errLog, errFile); err != nil {
+	if err := errors.Join(<-synced, errFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("sync: %w", err), w.abort(rec, staged))
 	}
 	found, done, err := staged.Replace(w.disk)

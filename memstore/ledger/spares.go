@@ -24,15 +24,15 @@ func (s *shelf) take() durable.Spare {
 	return spare
 }
 
-// fill has a spare made in dir, without waiting for it. It is used up, or
-// cleared, later.
-func (s *shelf) fill(dir string) {
+// order says that a spare for dir will be there; the function that it returns
+// makes it, and must be called.
+func (s *shelf) order(dir string) (fill func()) {
 	if !s.asked || s.ordered || s.none {
 		s.asked = true
-		return
+		return func() {}
 	}
 	s.ordered = true
-	go func() { s.made <- durable.NewSpare(dir) }()
+	return func() { s.made <- durable.NewSpare(dir) }
 }
 
 // clear gives the spare back to the disk.

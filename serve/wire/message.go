@@ -115,8 +115,10 @@ func respond(ctx context.Context, s *server.MCPServer, m message) (answer []byte
 			answer = broken(ctx, s, m, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	if wrong := WrongCursor(s, m.raw); wrong != nil {
-		return wrong
+	if strings.HasSuffix(m.method, "/list") { // no other request is worth the look
+		if wrong := WrongCursor(s, m.raw); wrong != nil {
+			return wrong
+		}
 	}
 	ctx, correction := WithCorrection(ctx)
 	resp := unserved(m)
