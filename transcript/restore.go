@@ -46,6 +46,16 @@ func (db *DB) Backup(ctx context.Context, to string) error {
 	return nil
 }
 
+// Seal notes in a backup that nobody has open what its bytes are now, so that
+// Restore refuses it when one of them changes. Backup does so itself; opening a
+// backup as an archive takes the seal off.
+func Seal(ctx context.Context, path string) error {
+	if err := engine.Seal(ctx, path); err != nil {
+		return fmt.Errorf("seal backup: %w", err)
+	}
+	return nil
+}
+
 // Copies lists the files below folder that are archives, whatever their names,
 // other than the one at path. Errors say what could not be looked at.
 func Copies(folder, path string) (found []string, failed error) {
@@ -198,6 +208,9 @@ func (r *restore) keepPresent(ctx context.Context, sole *engine.Sole) (err error
 	}
 	sessions, err := r.note(ctx, db)
 	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if err := engine.Seal(ctx, to); err != nil {
 		return err
 	}
 	r.done.Aside = to

@@ -203,3 +203,61 @@ func TestABackupTakesTheDamagedArchivesPlace(t *testing.T) {
 		}
 	})
 }
+
+// A body's words stand in it as they are, and nothing but a sum tells of one that
+// changes.
+func TestABackupOfWhichOneByteChangedIsRefused(t *testing.T) {
+	p, dir := newPlace(t), t.TempDir()
+	good := filepath.Join(dir, "good.db")
+	var want map[string][]any
+	p.with(t, func(db *DB) {
+		rich(t, db)
+		want = contents(t, db)
+		if err := db.Backup(context.Background(), good); err != nil {
+			t.Fatal(err)
+		}
+	})
+	raw, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(dir, "bad.db")
+	for at := 110; at < len(raw); at += 4999 {
+		raw[at] ^= 4
+		if err := os.WriteFile(bad, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		raw[at] ^= 4
+		if _, err := Restore(context.Background(), p.path, bad, p.backups, false); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrForeign) {
+			t.Errorf("byte %d: %v", at, err)
+		}
+	}
+	p.with(t, func(db *DB) {
+		if got := contents(t, db); !reflect.DeepEqual(got, want) {
+			t.Error("the archive is another one")
+		}
+	})
+	// What a restore keeps is as good, also once somebody has looked into it.
+	done := p.restore(t, good, false)
+	place{path: done.Aside}.with(t, func(*DB) {})
+	if err := Seal(context.Background(), done.Aside); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(done.Aside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept[len(kept)-100] ^= 1
+	if err := os.WriteFile(bad, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(context.Background(), p.path, bad, p.backups, false); !errors.Is(err, ErrDamaged) {
+		t.Errorf("one that was kept: %v", err)
+	}
+	p.restore(t, done.Aside, false)
+	p.with(t, func(db *DB) {
+		if got := contents(t, db); !reflect.DeepEqual(got, want) {
+			t.Error("what was kept is another archive")
+		}
+	})
+}

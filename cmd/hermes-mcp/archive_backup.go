@@ -13,6 +13,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/erasure"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -150,7 +151,7 @@ func (a *app) restore(ctx context.Context, path string, revive, asJSON bool) err
 	switch {
 	case errors.Is(err, transcript.ErrInUse):
 		return fmt.Errorf("%w: end every client and hermes-mcp serve, then say it again; nothing was changed", err)
-	case errors.Is(err, transcript.ErrForeign), errors.Is(err, transcript.ErrNewer), errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, transcript.ErrForeign), errors.Is(err, transcript.ErrNewer), errors.Is(err, transcript.ErrDamaged), errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("%w; nothing was changed", err)
 	case err != nil:
 		return err
@@ -158,9 +159,9 @@ func (a *app) restore(ctx context.Context, path string, revive, asJSON bool) err
 	if asJSON {
 		return a.printJSON(map[string]any{"sessions": done.Sessions, "messages": done.Messages, "left_out": done.Forgotten, "before": done.Aside})
 	}
-	fmt.Fprintf(a.out, "%d sessions, %d messages from %s\n", done.Sessions, done.Messages, path)
+	fmt.Fprintf(a.out, "%s, %s from %s\n", plain.Count(done.Sessions, "session"), plain.Count(done.Messages, "message"), path)
 	if done.Forgotten > 0 {
-		fmt.Fprintf(a.out, "%d sessions were left out: they were forgotten since; --revive takes them\n", done.Forgotten)
+		fmt.Fprintf(a.out, "left out, as forgotten since: %s (--revive takes those too)\n", plain.Count(done.Forgotten, "session"))
 	}
 	if done.Damaged != nil {
 		fmt.Fprintf(a.err, "hermes-mcp: the archive that was there could not be read, so what was forgotten in it is not known: %v\n", done.Damaged)

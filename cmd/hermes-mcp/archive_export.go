@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -80,7 +81,7 @@ func (a *app) export(ctx context.Context, which selection, path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "%s: %s, %s\n", path, counted(len(what.Sessions), "session"), counted(messages, "message"))
+	fmt.Fprintf(a.err, "%s: %s, %s\n", path, plain.Count(len(what.Sessions), "session"), plain.Count(messages, "message"))
 	if err := db.NoteExport(ctx, path); err != nil {
 		return fmt.Errorf("the export is written, but a later receipt will not name it: %w", err)
 	}
@@ -183,16 +184,16 @@ func (a *app) importFile(ctx context.Context, path string, revive, asJSON bool) 
 		for _, p := range r.Problems {
 			fmt.Fprintf(a.err, "%s:%d: %s\n", path, p.Line, p.Reason)
 		}
-		fmt.Fprintf(a.out, "%s, %s, of %s\n", counted(r.Sessions, "new session"), counted(r.Messages, "new message"), counted(r.Lines, "line"))
+		fmt.Fprintf(a.out, "%s, %s, of %s\n", plain.Count(r.Sessions, "new session"), plain.Count(r.Messages, "new message"), plain.Count(r.Lines, "line"))
 		if r.Forgotten > 0 {
-			fmt.Fprintf(a.out, "%d lines left out: they are of sessions that were forgotten; --revive takes them\n", r.Forgotten)
+			fmt.Fprintf(a.out, "left out, as of forgotten sessions: %s (--revive takes those too)\n", plain.Count(r.Forgotten, "line"))
 		}
 	}
 	switch {
 	case r.Refused > 0:
-		return failure{codePartly, fmt.Errorf("%d sessions are another's here and %d lines could not be read; the others are archived", r.Refused, r.Bad)}
+		return failure{codePartly, fmt.Errorf("%s of another's left out, and %s that could not be read; the others are archived", plain.Count(r.Refused, "session"), plain.Count(r.Bad, "line"))}
 	case r.Bad > 0:
-		return failure{codePartly, fmt.Errorf("%d lines could not be read; the others are archived", r.Bad)}
+		return failure{codePartly, fmt.Errorf("%s could not be read; the others are archived", plain.Count(r.Bad, "line"))}
 	}
 	return nil
 }

@@ -269,18 +269,18 @@ func (a *app) printPreview(what transcript.Chosen, become, how string, asJSON bo
 			gone++
 		}
 		if i < mostShown {
-			fmt.Fprintf(a.out, "  %s  %s  %d messages  %s\n", s.Session, day(s.LastActive), s.Messages, s.Title)
+			fmt.Fprintf(a.out, "  %s  %s  %s  %s\n", s.Session, day(s.LastActive), plain.Count(s.Messages, "message"), s.Title)
 		}
 	}
 	if n := len(p.Sessions) - mostShown; n > 0 {
 		fmt.Fprintf(a.out, "  and %d more\n", n)
 	}
-	fmt.Fprintf(a.out, "would be %s: %d sessions, %d messages, %s of text, %s to %s\n", become, len(p.Sessions), p.Messages, size(p.Bytes), day(p.First), day(p.Last))
+	fmt.Fprintf(a.out, "would be %s: %s, %s, %s of text, %s to %s\n", become, plain.Count(len(p.Sessions), "session"), plain.Count(p.Messages, "message"), size(p.Bytes), day(p.First), day(p.Last))
 	if gone > 0 {
-		fmt.Fprintf(a.out, "%d of them are only here: the agent's own file is gone\n", gone)
+		fmt.Fprintf(a.out, "only here, for the agent's own file is gone: %d of them\n", gone)
 	}
 	if p.Shared > 0 {
-		fmt.Fprintf(a.out, "%d of the messages stay, for other sessions repeat them\n", p.Shared)
+		fmt.Fprintf(a.out, "not to go: %s that other sessions repeat\n", plain.Count(p.Shared, "message"))
 	}
 	for _, s := range p.Stays {
 		fmt.Fprintf(a.out, "related, and stays: %s (%s); --lineage takes it too\n", s.Session, or(string(s.Relation), "origin"))
@@ -322,8 +322,8 @@ func (a *app) printReceipt(r transcript.Receipt) {
 	if r.Room {
 		verb = "removed for room"
 	}
-	fmt.Fprintf(a.out, "receipt %d, %s: %s: %d sessions, %d messages, %s of text, %s to %s\n", r.ID, r.At.Local().Format(time.DateTime), verb,
-		len(r.Sessions), r.Messages, size(r.Bytes), day(r.First), day(r.Last))
+	fmt.Fprintf(a.out, "receipt %d, %s: %s: %s, %s, %s of text, %s to %s\n", r.ID, r.At.Local().Format(time.DateTime), verb,
+		plain.Count(len(r.Sessions), "session"), plain.Count(r.Messages, "message"), size(r.Bytes), day(r.First), day(r.Last))
 	for i, s := range r.Sessions {
 		if i == mostShown {
 			fmt.Fprintf(a.out, "  and %d more\n", len(r.Sessions)-mostShown)
@@ -332,10 +332,10 @@ func (a *app) printReceipt(r transcript.Receipt) {
 		fmt.Fprintf(a.out, "  %s\n", s)
 	}
 	if r.Moved > 0 {
-		fmt.Fprintf(a.out, "%d messages stay, for other sessions repeat them\n", r.Moved)
+		fmt.Fprintf(a.out, "not gone: %s that other sessions repeat\n", plain.Count(r.Moved, "message"))
 	}
 	if r.Notes > 0 {
-		fmt.Fprintf(a.out, "%s of the memory, kept for these sessions alone, went with them\n", counted(r.Notes, "entry"))
+		fmt.Fprintf(a.out, "%s of the memory, kept for these sessions alone, went with them\n", plain.Count(r.Notes, "entry"))
 	}
 	for _, o := range r.Outside {
 		fmt.Fprintf(a.out, "still stands in: %s (%s)\n", o.Where, standing[o.Kind])

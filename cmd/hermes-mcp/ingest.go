@@ -18,6 +18,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/keeper"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -113,7 +114,7 @@ func (a *app) ingest(ctx context.Context, paths []string, how ingest) error {
 		return a.ingestOn(ctx)
 	}
 	if len(total.Unreadable) > 0 {
-		return failure{codePartly, fmt.Errorf("%d of %d files could not be read; the others are archived", len(total.Unreadable), total.Files)}
+		return failure{codePartly, fmt.Errorf("%d of %s could not be read; the others are archived", len(total.Unreadable), plain.Count(total.Files, "file"))}
 	}
 	return nil
 }
@@ -252,9 +253,9 @@ func (a *app) printReport(r report, asJSON bool) error {
 	}
 	if n := len(r.Skipped); n > 0 {
 		p := r.Skipped[0]
-		fmt.Fprintf(a.err, "%s skipped, the first %s:%d: %s\n", counted(n, "line"), p.Path, p.Line, p.Reason)
+		fmt.Fprintf(a.err, "%s skipped, the first %s:%d: %s\n", plain.Count(n, "line"), p.Path, p.Line, p.Reason)
 	}
-	_, err := fmt.Fprintf(a.out, "%s (%d unchanged), %s, %s\n", counted(r.Files, "file"), r.Unchanged, counted(r.Sessions, "new session"), counted(r.Messages, "new message"))
+	_, err := fmt.Fprintf(a.out, "%s (%d unchanged), %s, %s\n", plain.Count(r.Files, "file"), r.Unchanged, plain.Count(r.Sessions, "new session"), plain.Count(r.Messages, "new message"))
 	return err
 }
 
@@ -269,15 +270,4 @@ func (a *app) ingestOn(ctx context.Context) error {
 	fmt.Fprintln(a.err, "watching; interrupt to end")
 	a.keeper(0).Run(ctx)
 	return nil
-}
-
-// counted is a number of things: 1 line, 2 lines.
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if stem, ok := strings.CutSuffix(one, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/clients/configfile"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -122,7 +123,7 @@ func (a *app) explain(ctx context.Context, how install) (found []archived, endpo
 			k.Bytes += f.Size
 		}
 		found = append(found, k)
-		fmt.Fprintf(how.words, "archive: %s, %d files, %.1f MB now, into %s\n", k.Source, k.Files, float64(k.Bytes)/1e6, a.archive.path)
+		fmt.Fprintf(how.words, "archive: %s, %s, %.1f MB now, into %s\n", k.Source, plain.Count(k.Files, "file"), float64(k.Bytes)/1e6, a.archive.path)
 	}
 	if len(none) > 0 {
 		fmt.Fprintf(how.words, "archive: nothing here yet of %s; it will be archived when there is\n", strings.Join(none, ", "))

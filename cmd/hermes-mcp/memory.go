@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/tools/wire"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // A memoryRun is what the subcommands of memory share.
@@ -351,10 +352,6 @@ func (m *memoryRun) settle(ctx context.Context, do func(*memstore.Store, context
 			"success": true, "target": r.State.Target, "edit": r.EditID, "chars": r.State.Chars, "limit": r.State.Limit, "entry_count": len(r.State.Entries),
 		})
 	}
-	holds := fmt.Sprintf("%d entries", len(r.State.Entries))
-	if len(r.State.Entries) == 1 {
-		holds = "1 entry"
-	}
-	fmt.Fprintf(m.out, "done: %s now holds %s, %d of %d characters\n", r.State.Path, holds, r.State.Chars, r.State.Limit)
+	fmt.Fprintf(m.out, "done: %s now holds %s, %d of %d characters\n", r.State.Path, plain.Count(len(r.State.Entries), "entry"), r.State.Chars, r.State.Limit)
 	return nil
 }

@@ -130,7 +130,7 @@ func TestAHomeThatCannotBeWrittenIsSearched(t *testing.T) {
 		{[]string{"search", "zeppelin"}, "claude-code:one"},
 		{[]string{"sessions"}, "claude-code:one"},
 		{[]string{"show", "claude-code:one"}, "zeppelin"},
-		{[]string{"status"}, "claude-code: 1 sessions"},
+		{[]string{"status"}, "claude-code: 1 session"},
 		{[]string{"memory", "list"}, "Debian 12"},
 		{[]string{"archive", "export"}, "zeppelin"},
 	} {

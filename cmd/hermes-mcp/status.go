@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/caller"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/health"
 	"github.com/hermes-mcp/hermes-mcp/cmd/hermes-mcp/settings"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -98,7 +99,7 @@ func (a *app) printStatus(s health.Report) {
 		row("project", "%s, by %s", s.Project.Root, s.Project.Kind)
 	}
 	for _, t := range s.Memory {
-		row(string(t.Target), "%d entries, %d of %d characters, %s", t.Entries, t.Chars, t.Limit, t.Path)
+		row(string(t.Target), "%s, %d of %d characters, %s", plain.Count(t.Entries, "entry"), t.Chars, t.Limit, t.Path)
 		if t.Error != "" {
 			row("", "%s", t.Error)
 		}
@@ -142,7 +143,7 @@ func (a *app) printStatus(s health.Report) {
 // printArchive prints what is archived, a row a line.
 func printArchive(now health.Archive, row func(name, format string, args ...any)) {
 	for _, c := range now.Sources {
-		row("archive", "%s: %d sessions, %d messages, %d files (%d gone, %d pending, %d unreadable)", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Pending, c.Unreadable)
+		row("archive", "%s: %s, %s, %s (%d gone, %d pending, %d unreadable)", c.Source, plain.Count(c.Sessions, "session"), plain.Count(c.Messages, "message"), plain.Count(c.Files, "file"), c.Gone, c.Pending, c.Unreadable)
 		for _, p := range c.Problems[:min(len(c.Problems), 3)] {
 			row("", "not read: %s", p)
 		}

@@ -21,8 +21,8 @@ var (
 )
 
 // Copy writes the database as it is now into a new file, for its owner alone,
-// while others read and write. It is there whole, checked and on the disk, or
-// not at all; while it is being written it has the name of to with part and what
+// while others read and write. It is there whole, checked, sealed and on the disk,
+// or not at all; while it is being written it has the name of to with part and what
 // tells it from every other behind it. Errors: fs.ErrExist, ErrDamaged.
 func (db *DB) Copy(ctx context.Context, to, part string) error {
 	tmp, err := newPart(to, part)
@@ -32,6 +32,9 @@ func (db *DB) Copy(ctx context.Context, to, part string) error {
 	err = explain(db.Path, CopyFile(ctx, db.Path, tmp))
 	if err == nil {
 		_, err = db.schema.Inspect(ctx, tmp)
+	}
+	if err == nil {
+		err = Seal(ctx, tmp)
 	}
 	if err == nil {
 		err = publish(tmp, to)
@@ -116,6 +119,9 @@ func (s Schema) Inspect(ctx context.Context, path string) (number int, err error
 	steps, err := s.steps()
 	if err != nil {
 		return 0, err
+	}
+	if err := s.sealed(path); err != nil {
+		return 0, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
 	}
 	db, err := sql.Open("sqlite", dsn(path, "mode=ro", "_pragma=busy_timeout(5000)"))
 	if err != nil {

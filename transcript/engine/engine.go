@@ -113,7 +113,10 @@ func (db *DB) start(ctx context.Context) error {
 		if err := db.write.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
 			return err
 		}
-		if mode != "wal" {
+		if mode != "wal" { // a new one, or a copy, which is one no more
+			if _, err := db.write.ExecContext(ctx, "PRAGMA user_version=0"); err != nil {
+				return err
+			}
 			return db.write.QueryRowContext(ctx, "PRAGMA journal_mode=WAL").Scan(&mode)
 		}
 		return nil

@@ -233,6 +233,9 @@ func (e Erasure) cleanBackup(ctx context.Context, path string, sessions []string
 	}
 	defer func() {
 		err = errors.Join(err, db.Close())
+		if err == nil {
+			err = transcript.Seal(ctx, path)
+		}
 		if err == nil { // an older one was brought up to date first, and copied for that
 			err = removeAll(path+".schema-*", path+"-wal", path+"-shm")
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // outside lists where something of the forgotten sessions still stands that is
@@ -58,7 +59,7 @@ func (e Erasure) outside(ctx context.Context, r transcript.Receipt) ([]transcrip
 			}
 			seen[st.Path] = true
 			if n := restingOn(st.Entries, sessions); n > 0 {
-				out = append(out, transcript.Standing{Kind: "memory", Where: fmt.Sprintf("%s: %d entries were made in these sessions or rest on them", st.Path, n)})
+				out = append(out, transcript.Standing{Kind: "memory", Where: fmt.Sprintf("%s: %s made in these sessions or resting on them", st.Path, plain.Count(n, "entry"))})
 			}
 		}
 		waiting, err := s.Proposals(ctx)

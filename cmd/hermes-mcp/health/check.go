@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -160,13 +161,13 @@ func (s Subject) checkMemory(ctx context.Context, add addCheck) {
 		case s.Limit > 0 && s.Chars*100 >= s.Limit*nearlyFull:
 			add(name, Warn, "%d of %d characters: nearly full", s.Chars, s.Limit)
 		default:
-			add(name, Fine, "%d entries, %d of %d characters, %s", s.Entries, s.Chars, s.Limit, s.Path)
+			add(name, Fine, "%s, %d of %d characters, %s", plain.Count(s.Entries, "entry"), s.Chars, s.Limit, s.Path)
 		}
 		if info, err := os.Stat(s.Path); err == nil && info.Mode().Perm()&0o200 == 0 {
 			add(name, Warn, "%s may not be written, so no edit is taken; chmod u+w it to allow them", s.Path)
 		}
 		if s.Blocked > 0 {
-			add(name, Warn, "%d entries are masked in prompts, for they read like an attack", s.Blocked)
+			add(name, Warn, "masked in prompts, for reading like an attack: %s", plain.Count(s.Blocked, "entry"))
 		}
 		for _, l := range s.Lost {
 			add(name, Warn, "left the file without an edit: %q (hermes-mcp memory restore %s)", brief(l.Text), l.Restore)
@@ -201,7 +202,7 @@ func (s Subject) checkArchive(ctx context.Context, add addCheck) {
 		if c.Unreadable > 0 {
 			v = Warn
 		}
-		add("archive", v, "%s: %d sessions, %d messages; of %d files %d are gone, %d unreadable", c.Source, c.Sessions, c.Messages, c.Files, c.Gone, c.Unreadable)
+		add("archive", v, "%s: %s, %s; of %s gone: %d, unreadable: %d", c.Source, plain.Count(c.Sessions, "session"), plain.Count(c.Messages, "message"), plain.Count(c.Files, "file"), c.Gone, c.Unreadable)
 		for _, p := range c.Problems {
 			add("archive", Warn, "not read: %s", p)
 		}
@@ -221,9 +222,9 @@ func (s Subject) checkSources(ctx context.Context, add addCheck) {
 		case len(files) == 0:
 			none = append(none, src.Name())
 		case s.Config.Excluded(src.Name()):
-			add("source", Warn, "%s is excluded: %d files are not archived", src.Name(), len(files))
+			add("source", Warn, "%s is excluded: %s not archived", src.Name(), plain.Count(len(files), "file"))
 		default:
-			add("source", Fine, "%s: %d files on this machine", src.Name(), len(files))
+			add("source", Fine, "%s: %s on this machine", src.Name(), plain.Count(len(files), "file"))
 		}
 	}
 	for _, why := range source.Elsewhere(s.Places) {

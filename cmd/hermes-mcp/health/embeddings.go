@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hermes-mcp/hermes-mcp/summarizer"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // Embeddings are what status says of search by meaning.
@@ -31,10 +32,10 @@ func (e Embeddings) String() string {
 		line += " at " + e.Endpoint + ", which sees what was said in sessions"
 	}
 	if e.Problem == "" {
-		line += fmt.Sprintf("; %d of %d sessions embedded, %d chunks", e.Embedded, e.Sessions, e.Chunks)
+		line += fmt.Sprintf("; %d of %s embedded, %s", e.Embedded, plain.Count(e.Sessions, "session"), plain.Count(e.Chunks, "chunk"))
 	}
 	if e.Pending > 0 {
-		line += fmt.Sprintf(", %d sessions to do", e.Pending)
+		line += fmt.Sprintf(", %s to do", plain.Count(e.Pending, "session"))
 	}
 	if e.Old > 0 {
 		line += fmt.Sprintf(", %d chunks of an older model until then", e.Old)

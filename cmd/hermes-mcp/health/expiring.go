@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 	"github.com/hermes-mcp/hermes-mcp/transcript/source"
 )
 
@@ -31,7 +32,7 @@ func (e Expiring) String() string {
 	if e.First.Before(time.Now()) {
 		when = "from its next start on"
 	}
-	line := fmt.Sprintf("%s deletes %d sessions within 7 days, %s; ", e.Source, e.Sessions, when)
+	line := fmt.Sprintf("%s deletes %s within 7 days, %s; ", e.Source, plain.Count(e.Sessions, "session"), when)
 	if e.NotArchived == 0 {
 		return line + "all are archived and stay here"
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // checkFacts looks at what the curated files say: how a file that was edited by
@@ -20,7 +21,7 @@ func (s Subject) checkFacts(ctx context.Context, add addCheck) {
 		}
 		name := string(t.Target)
 		for _, note := range st.Notes {
-			add(name, Fine, "%s %s; it was read as %d entries", st.Path, note, len(st.Entries))
+			add(name, Fine, "%s %s; it was read as %s", st.Path, note, plain.Count(len(st.Entries), "entry"))
 		}
 		for _, p := range memstore.Pairs(st.Entries) {
 			add(name, Warn, "%s: %q (%s) and %q; memory replace or remove settles it", p.Kind, brief(p.Entry.Text), day(p.Entry.UpdatedAt), brief(p.With))

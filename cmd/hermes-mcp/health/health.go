@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/curator"
 	"github.com/hermes-mcp/hermes-mcp/memstore"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // A Subject is what is looked at.
@@ -157,7 +158,7 @@ func (s Subject) Report(ctx context.Context) Report {
 		r.Notes = append(r.Notes, "edits that wait: "+err.Error())
 	}
 	if n := len(waiting); n > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d edits of the memory wait for your decision: hermes-mcp memory pending", n))
+		r.Notes = append(r.Notes, fmt.Sprintf("waiting for your decision: %s of the memory, see hermes-mcp memory pending", plain.Count(n, "edit")))
 	}
 	r.Notes = append(append(r.Notes, s.scanning()...), s.Troubles...)
 	if s.Unwritable != nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 // A Kept is how much stands on the disk beside the memory itself, and where. A
@@ -49,10 +51,10 @@ func (s Subject) kept() Kept {
 // Lines tells what there is, one thing a line, each with its name.
 func (k Kept) Lines() iter.Seq2[string, string] {
 	return func(yield func(name, line string) bool) {
-		if k.JournalBytes > 0 && !yield("journal", fmt.Sprintf("%.1f kB in %d files, %s", float64(k.JournalBytes)/1e3, k.JournalParts+1, k.Journal)) {
+		if k.JournalBytes > 0 && !yield("journal", fmt.Sprintf("%.1f kB in %s, %s", float64(k.JournalBytes)/1e3, plain.Count(k.JournalParts+1, "file"), k.Journal)) {
 			return
 		}
-		if k.Snapshots > 0 && !yield("sessions", fmt.Sprintf("%d snapshots are kept", k.Snapshots)) {
+		if k.Snapshots > 0 && !yield("sessions", plain.Count(k.Snapshots, "snapshot")) {
 			return
 		}
 		if k.LogBytes > 0 {
