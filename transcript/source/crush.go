@@ -78,7 +78,7 @@ func crushSession(ctx context.Context, db *database, id, path string, sink trans
 		return 0, err
 	}
 	var parent, title, created, updated sql.NullString
-	err = db.QueryRowContext(ctx, "SELECT "+pick(cols, "parent_session_id", "title", "created_at", "updated_at")+" FROM sessions WHERE id = ?", id).Scan(&parent, &title, &created, &updated)
+	err = db.QueryRowContext(ctx, "SELECT "+pick(cols, "parent_session_id", "title", "created_at", "updated_at")+" FROM sessions WHERE id = ?", id).Scan(cells(&parent, &title, &created, &updated)...)
 	if err != nil {
 		return 0, err
 	}
@@ -102,6 +102,9 @@ func crushSession(ctx context.Context, db *database, id, path string, sink trans
 		var summary sql.NullInt64
 		if err := scan(&uid, &role, &parts, &model, &at, &summary); err != nil {
 			return err
+		}
+		if parts != "" && !validJSON([]byte(parts)) {
+			sink.Problem(0, "message "+uid+" is not valid JSON")
 		}
 		m := transcript.Message{UID: uid, Role: roleOf(role), Model: model.String, At: parseTime(at.String)}
 		if summary.Int64 != 0 {

@@ -123,6 +123,9 @@ func gooseSession(ctx context.Context, db *database, id, path string, sink trans
 		if err := scan(&row, &uid, &role, &content, &at); err != nil {
 			return err
 		}
+		if content != "" && !validJSON([]byte(content)) {
+			sink.Problem(0, "message "+first(uid.String, row)+" is not valid JSON")
+		}
 		for _, m := range gooseBlocks(rawJSON(content), transcript.Message{UID: first(uid.String, row), Role: roleOf(role), At: parseTime(at.String)}) {
 			for _, c := range m.ToolCalls {
 				names[c.ID] = c.Name

@@ -78,3 +78,56 @@ func TestWhatIsOddButLegalIsRead(t *testing.T) {
 		})
 	}
 }
+
+// Programs store what they like in any column.
+func TestAnOddRowOfADatabaseCostsNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		src            transcript.Source
+		file           string
+		statements     []string
+		want, problems []string
+	}{
+		"Hermes": {Hermes{}, "state.db", []string{
+			"CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, started_at REAL)",
+			"CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL)",
+			"INSERT INTO sessions VALUES ('s', NULL, 'yesterday')",
+			"INSERT INTO messages VALUES (1, 's', 'user', 'a time as text', '2026-05-01T10:00:00'), (2, 's', NULL, x'627974657320', 'never'), (3, 's', 'assistant', 42, NULL)",
+		}, []string{"user: a time as text", "user: bytes ", "assistant: 42"}, nil},
+		"Goose": {Goose{}, "sessions.db", []string{
+			"CREATE TABLE sessions (id TEXT, description TEXT, created_at TIMESTAMP, updated_at TIMESTAMP)",
+			"CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER)",
+			"INSERT INTO sessions VALUES ('20260101_1', NULL, 'never', NULL)",
+			`INSERT INTO messages VALUES (1, '20260101_1', 'user', '[{"type":"text","text":"before"}]', 'soon'), (2, '20260101_1', 'user', NULL, NULL), (3, '20260101_1', 'user', '{torn', NULL), (4, '20260101_1', 'user', '"after"', 1777629600)`,
+		}, []string{"user: before", "user: after"}, []string{"message 3 is not valid JSON"}},
+		"OpenCode": {OpenCode{}, "opencode.db", []string{
+			"CREATE TABLE session (id TEXT, directory TEXT, time_updated INTEGER)",
+			"CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT)",
+			"CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)",
+			"INSERT INTO session VALUES ('ses_1', NULL, NULL)",
+			`INSERT INTO message VALUES ('msg_1', 'ses_1', 1, '{"role":"user"}'), ('msg_2', 'ses_1', NULL, NULL), ('msg_3', 'ses_1', 3, '{"role":"assistant"}')`,
+			`INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"before"}'), ('prt_2', 'msg_3', 'ses_1', NULL), ('prt_3', 'msg_3', 'ses_1', '{"type":"text","text":"after"}')`,
+		}, []string{"user: before", "assistant: after"}, []string{"message msg_2 is not valid JSON", "part prt_2 is not valid JSON"}},
+		"Crush": {Crush{}, filepath.Join(".crush", "crush.db"), []string{
+			"CREATE TABLE sessions (id TEXT, title TEXT, created_at INTEGER, updated_at INTEGER)",
+			"CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER)",
+			"INSERT INTO sessions VALUES ('s', NULL, 'never', 1754564150)",
+			`INSERT INTO messages VALUES ('1', 's', 'user', '[{"type":"text","data":{"text":"before"}}]', 1754564150), ('2', 's', NULL, NULL, 1754564151), ('3', 's', 'user', '{torn', 1754564152), ('4', 's', 'user', '[{"type":"text","data":{"text":"after"}}]', 1754564153)`,
+		}, []string{"user: before", "user: after"}, []string{"message 3 is not valid JSON"}},
+		"Zed": {Zed{}, filepath.Join("threads", "threads.db"), []string{
+			"CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)",
+			`INSERT INTO threads VALUES ('z', NULL, NULL, NULL, '{"version":"0.3.0","messages":[{"User":{"id":"u","content":[{"Text":"words"}]}}]}')`,
+		}, []string{"user: words"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), c.file)
+			makeDB(t, path, c.statements...)
+			got := read(t, c.src, path)
+			var said []string
+			for _, m := range got.msgs {
+				said = append(said, say(m))
+			}
+			equal(t, "message", said, c.want)
+			equal(t, "problem", got.problems, c.problems)
+		})
+	}
+}

@@ -205,7 +205,7 @@ func readOpenDB(ctx context.Context, path string, from transcript.Cursor, sink t
 	}
 	count := 0
 	for _, id := range ids {
-		msgs, err := openMessages(ctx, db, id)
+		msgs, err := openMessages(ctx, db, id, sink)
 		if err != nil {
 			return fmt.Errorf("session %s: %w", id, err)
 		}
@@ -271,7 +271,7 @@ func openSessions(ctx context.Context, db *database, since int64) (infos map[str
 }
 
 // openMessages returns a session's messages with their parts, in order.
-func openMessages(ctx context.Context, db *database, session string) ([]openMessage, error) {
+func openMessages(ctx context.Context, db *database, session string, sink transcript.Sink) ([]openMessage, error) {
 	var msgs []openMessage
 	at := map[string]int{}
 	err := db.rowsOf(ctx, func(scan func(...any) error) error {
@@ -282,6 +282,7 @@ func openMessages(ctx context.Context, db *database, session string) ([]openMess
 		}
 		m := openMessage{}
 		if decode([]byte(data), &m.Info) != nil {
+			sink.Problem(0, "message "+id+" is not valid JSON")
 			return nil
 		}
 		m.Info.ID = id
@@ -302,7 +303,11 @@ func openMessages(ctx context.Context, db *database, session string) ([]openMess
 		}
 		var p openPart
 		i, ok := at[message]
-		if !ok || decode([]byte(data), &p) != nil {
+		if !ok {
+			return nil
+		}
+		if decode([]byte(data), &p) != nil {
+			sink.Problem(0, "part "+id+" is not valid JSON")
 			return nil
 		}
 		p.ID = id

@@ -130,7 +130,8 @@ func isDatabase(path string) bool {
 	return false
 }
 
-// rowsOf runs a query and calls fn for each row.
+// rowsOf runs a query and calls fn for each row. scan takes what stands in a
+// column whatever its type is, see cell: one odd row costs no other.
 func (db *database) rowsOf(ctx context.Context, fn func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -138,7 +139,10 @@ func (db *database) rowsOf(ctx context.Context, fn func(scan func(...any) error)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
+		err := fn(func(to ...any) error {
+			return rows.Scan(cells(to...)...)
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func (z Zed) Read(ctx context.Context, f transcript.File, from transcript.Cursor
 		var data []byte
 		var summary, updated, parent, folders, created sql.NullString
 		err = db.QueryRowContext(ctx, "SELECT "+pick(cols, "data_type", "data", "summary", "updated_at", "parent_id", "folder_paths", "created_at")+" FROM threads WHERE id = ?", id).
-			Scan(&kind, &data, &summary, &updated, &parent, &folders, &created)
+			Scan(cells(&kind, &data, &summary, &updated, &parent, &folders, &created)...)
 		if err != nil {
 			return 0, err
 		}
