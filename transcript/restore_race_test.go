@@ -173,7 +173,7 @@ func TestTheNetSizeIsThatOfTheArchiveWrittenAnew(t *testing.T) {
 		if err := db.update(t.Context(), true, func(tx *engine.Tx) error { return tx.Exec("DELETE FROM message") }); err != nil {
 			t.Fatal(err)
 		}
-		before, err := db.FileSize()
+		before, err := db.FileSize(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,11 +181,17 @@ func TestTheNetSizeIsThatOfTheArchiveWrittenAnew(t *testing.T) {
 		if err != nil || net >= before {
 			t.Errorf("net %d of %d, %v", net, before, err)
 		}
+		if err := db.sqlite.Checkpoint(t.Context(), "TRUNCATE"); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := db.FileSize(t.Context()); err != nil || now != before {
+			t.Errorf("with an empty log %d, before %d, %v", now, before, err)
+		}
 		if err := db.Scrub(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		net, err = db.NetSize(t.Context())
-		if after, sizeErr := db.FileSize(); err != nil || sizeErr != nil || net != after {
+		if after, sizeErr := db.FileSize(t.Context()); err != nil || sizeErr != nil || net != after {
 			t.Errorf("net %d, %v; takes %d, %v", net, err, after, sizeErr)
 		}
 	})

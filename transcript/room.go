@@ -10,26 +10,20 @@ import (
 	"strings"
 )
 
-// FileSize is how much the archive takes on the disk, log included, in bytes.
-func (db *DB) FileSize() (int64, error) {
-	total := int64(0)
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(db.sqlite.Path + suffix)
-		if err != nil && !os.IsNotExist(err) {
-			return 0, fmt.Errorf("measure archive: %w", err)
-		}
-		if err == nil {
-			total += info.Size()
-		}
-	}
-	return total, nil
+// FileSize is how much the archive takes, in bytes: its file, without the log
+// beside it, which comes and goes.
+func (db *DB) FileSize(ctx context.Context) (n int64, err error) {
+	return db.pages(ctx, "page_count")
 }
 
-// NetSize is how much the archive would take about, in bytes, were it written
-// anew: without its log and without what was freed in it.
+// NetSize is what FileSize would be were the archive written anew: without what
+// was freed in it.
 func (db *DB) NetSize(ctx context.Context) (n int64, err error) {
-	if err := db.read.QueryRowContext(ctx, `SELECT (page_count - freelist_count) * page_size
-		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&n); err != nil {
+	return db.pages(ctx, "page_count - freelist_count")
+}
+
+func (db *DB) pages(ctx context.Context, what string) (n int64, err error) {
+	if err := db.read.QueryRowContext(ctx, "SELECT ("+what+") * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size").Scan(&n); err != nil {
 		return 0, fmt.Errorf("measure archive: %w", db.explain(err))
 	}
 	return n, nil

@@ -44,7 +44,7 @@ func (a *app) trim(ctx context.Context, yes, gone, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	before, err := db.FileSize()
+	before, err := db.FileSize(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *app) tellRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, err := db.FileSize()
+	now, err := db.FileSize(ctx)
 	if err == nil && now > a.config.ArchiveMaxSize {
 		fmt.Fprintf(a.err, "hermes-mcp: the archive takes %s, over archive.max_size (%s); nothing is removed by itself: %s shows what could go\n", size(now), size(a.config.ArchiveMaxSize), a.pasteable("hermes-mcp archive trim"))
 	}

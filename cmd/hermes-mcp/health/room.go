@@ -18,7 +18,7 @@ type Room struct {
 func (s Subject) room(ctx context.Context, db *transcript.DB) (Room, error) {
 	r := Room{MaxSize: s.Config.ArchiveMaxSize}
 	var err error
-	if r.Bytes, err = db.FileSize(); err != nil {
+	if r.Bytes, err = db.FileSize(ctx); err != nil {
 		return r, err
 	}
 	receipts, err := db.Receipts(ctx)
