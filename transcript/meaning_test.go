@@ -196,3 +196,34 @@ func TestAPartOfTheArchiveIsSaid(t *testing.T) {
 		t.Errorf("%q", a.Note)
 	}
 }
+
+// What another process forgot leads nowhere, and does not stand in the way of what
+// stays.
+func TestMeaningsThatAnotherProcessForgotAreLetGoOf(t *testing.T) {
+	e := &fakeEmbedder{same: map[string]string{"vehicle": "automobile"}}
+	db := openTest(t)
+	db.Embedder = e
+	var goes Choice
+	for i := range 450 { // more than are compared in full
+		id := fmt.Sprintf("test:goes%d", i)
+		goes.Sessions = append(goes.Sessions, id)
+		put(t, db, id, "automobile", fmt.Sprintf("number %d", i))
+	}
+	put(t, db, "test:stays", "automobile in the garage with a flat tyre and no petrol")
+	fill(t, db)
+	if a := search(t, db, "vehicle"); len(a.Hits) == 0 {
+		t.Fatal("nothing is found by its meaning")
+	}
+	other, err := Open(context.Background(), db.sqlite.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forget(t, other, goes, true)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := search(t, db, "vehicle")
+	if len(a.Hits) != 1 || a.Hits[0].Session.ID != "test:stays" {
+		t.Errorf("%+v", a.Hits)
+	}
+}

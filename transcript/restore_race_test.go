@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -168,7 +169,11 @@ func TestABackupThatLacksSomethingIsDamaged(t *testing.T) {
 func TestTheNetSizeIsThatOfTheArchiveWrittenAnew(t *testing.T) {
 	newPlace(t).with(t, func(db *DB) {
 		for i := range 60 {
-			put(t, db, fmt.Sprintf("test:%d", i), strings.Repeat(fmt.Sprintf("words %d ", i*i), 300))
+			words := ""
+			for j := range 100 {
+				words += fmt.Sprintf("%x ", sha256.Sum256([]byte{byte(i), byte(j)}))
+			}
+			put(t, db, fmt.Sprintf("test:%d", i), words)
 		}
 		if err := db.update(t.Context(), true, func(tx *engine.Tx) error { return tx.Exec("DELETE FROM message") }); err != nil {
 			t.Fatal(err)
