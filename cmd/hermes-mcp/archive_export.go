@@ -25,7 +25,8 @@ func (a *app) exportCommand() *cobra.Command {
 		Long: `Writes sessions with their lineage and every message, tool calls, exit codes and
 times included, one JSON object a line: a whole archive, or what the filters
 leave. Secrets are masked unless redact.output is off. archive import makes an
-equal archive of it.`,
+equal archive of it, in which agents' files are read anew and nothing of them comes
+twice. How far a session was flushed, reviewed or told a provider is not exported.`,
 		Example: "  hermes-mcp archive export --out sessions.jsonl\n  hermes-mcp archive export --project shop --since 30d --redact-output off > shop.jsonl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.begin(cmd, false, func(ctx context.Context) error {

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/testbed"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
 )
@@ -225,4 +228,66 @@ func TestThePublishedFilesCopiedCutAndLostGiveTheSameArchive(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	goThrough(t, testbed.Path(t, "transcripts"))
+}
+
+// goOver exports what is archived of a folder, makes an archive of that, and
+// archives the folder there too.
+func goOver(t *testing.T, first string, mask func(string) string) {
+	open := func() *transcript.DB {
+		db, err := transcript.Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return db
+	}
+	from := life{T: t, db: open()}
+	from.archive(first)
+	want := from.holds()
+	if len(want) == 0 {
+		t.Skip("nothing was archived")
+	}
+	all, err := from.db.Choose(t.Context(), transcript.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var export bytes.Buffer
+	if _, err := from.db.Export(t.Context(), &export, all, mask); err != nil {
+		t.Fatal(err)
+	}
+	to := life{T: t, db: open()}
+	if _, err := to.db.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(export.Bytes())), nil }, false); err != nil {
+		t.Fatal(err)
+	}
+	if mask == nil {
+		to.same("imported", want)
+	}
+	for range 2 {
+		to.archive(first)
+		if mask == nil {
+			to.same("imported and ingested", want)
+		} else if got := to.holds(); len(got) != len(want) {
+			t.Errorf("imported and ingested: %d messages, there were %d", len(got), len(want))
+		}
+	}
+}
+
+// How far files were read is no part of an export: they are read anew, and nothing
+// of them comes twice.
+func TestWhatWasImportedIsNotArchivedAgainFromItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	everyFormat(t, dir)
+	goOver(t, dir, nil)
+	goOver(t, dir, scanner.Redact)
+}
+
+func TestWhatWasImportedOfRealFilesIsNotArchivedAgainFromThem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	goOver(t, testbed.Path(t, "transcripts"), nil)
 }
