@@ -8,7 +8,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -tags nethttpomithttp2 '-gcflags=net/...=-l' '-gcflags=github.com/mark3labs/...=-l' '-gcflags=github.com/spf13/...=-l' '-gcflags=github.com/santhosh-tekuri/...=-l' -trimpath -ldflags='-s -w' -o /hermes-mcp ./cmd/hermes-mcp \
+RUN CGO_ENABLED=0 go build -tags nethttpomithttp2 '-gcflags=net/...=-l' '-gcflags=github.com/mark3labs/...=-l' '-gcflags=github.com/spf13/...=-l' '-gcflags=github.com/santhosh-tekuri/...=-l' '-gcflags=crypto/tls=-l' '-gcflags=crypto/x509=-l' '-gcflags=github.com/pelletier/...=-l' '-gcflags=github.com/tailscale/...=-l' -trimpath -ldflags='-s -w' -o /hermes-mcp ./cmd/hermes-mcp \
  && mkdir -p /image/home/hermes/.hermes /image/tmp /image/etc/ssl/certs \
  && chmod 1777 /image/home/hermes /image/home/hermes/.hermes /image/tmp \
  && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/
