@@ -18,7 +18,9 @@
 // byte a dimension. A session that is forgotten takes its chunks with it. All
 // vectors of a session are written in one transaction together with how far the
 // session was read, so a fill that is killed goes on where it was. Vectors of
-// another model are kept until those of the present one are complete.
+// another model are kept until those of the present one are complete, for the
+// case that it is named again; a question is not compared with them, since only
+// the model itself could make its vector.
 //
 // # How near is found
 //

@@ -19,7 +19,7 @@ type Embeddings struct {
 	Embedded int    `json:"embedded"` // of these, with vectors
 	Pending  int    `json:"pending"`  // without, or changed since
 	Chunks   int    `json:"chunks"`
-	Old      int    `json:"old_chunks,omitempty"` // of a model named before, kept until all is embedded
+	Old      int    `json:"old_chunks,omitempty"` // of a model named before, kept until all is embedded and not searched
 	summarizer.Spending
 	Health  summarizer.Health `json:"health,omitzero"`
 	Problem string            `json:"problem,omitempty"`
@@ -38,7 +38,7 @@ func (e Embeddings) String() string {
 		line += fmt.Sprintf(", %s to do", plain.Count(e.Pending, "session"))
 	}
 	if e.Old > 0 {
-		line += fmt.Sprintf(", %d chunks of an older model until then", e.Old)
+		line += fmt.Sprintf(", %d chunks of an older model kept until then, not searched", e.Old)
 	}
 	if e.Calls > 0 {
 		line += fmt.Sprintf("; today %d calls, %d failed, %d tokens", e.Calls, e.Failures, e.InputTokens)
