@@ -68,14 +68,14 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 	end.add(s.Line(ans.Note, 300))
 	hits := ans.Hits[min(k.offset, len(ans.Hits)):]
 	hits = hits[:min(k.limit, len(hits))]
+	hits, loaded, err := s.loadAll(ctx, db, hits, k)
+	if err != nil {
+		return nil, err
+	}
 	if len(hits) == 0 && k.offset == 0 {
 		end.add("No session matched: try fewer or other words, another language, a name or an error text; or call without a query for the recent sessions")
 	}
 	f := &found{Success: true, Mode: discover, Query: plain.Clip(k.query, 200), Results: []*hit{}, tail: end}
-	loaded, err := s.loadAll(ctx, db, hits, k)
-	if err != nil {
-		return nil, err
-	}
 	for i, h := range hits {
 		out := s.entry(h, loaded[i])
 		if k.detail == index {
@@ -101,8 +101,9 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 	return f, nil
 }
 
-// loadAll loads what is shown of every hit, several at once.
-func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcript.Hit, k ask) ([]*material, error) {
+// loadAll loads what is shown of every hit, several at once. Hits that were
+// forgotten since they were found are left out of both.
+func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcript.Hit, k ask) (kept []transcript.Hit, all []*material, err error) {
 	loaded, errs := make([]*material, len(hits)), make([]error, len(hits))
 	var tasks sync.WaitGroup
 	slots := make(chan struct{}, 4)
@@ -121,7 +122,15 @@ func (s *search) loadAll(ctx context.Context, db *transcript.DB, hits []transcri
 		})
 	}
 	tasks.Wait()
-	return loaded, errors.Join(errs...)
+	for i, h := range hits {
+		switch {
+		case errs[i] == nil:
+			kept, all = append(kept, h), append(all, loaded[i])
+		case !errors.Is(errs[i], transcript.ErrNotFound):
+			return nil, nil, errs[i]
+		}
+	}
+	return kept, all, nil
 }
 
 // briefChars is how much of a title, or of the snippet in its place, an index

@@ -210,6 +210,36 @@ func TestTheModesFollowFromTheArguments(t *testing.T) {
 	}
 }
 
+// Somebody may forget a session between the search and the reading of what it
+// found.
+func TestAHitThatWasForgottenMeanwhileIsLeftOut(t *testing.T) {
+	db := open(t)
+	for i := range 3 {
+		put(t, db, transcript.Session{ID: fmt.Sprintf("t:%d", i), StartedAt: day}, said1(transcript.UserRole, fmt.Sprintf("the redis cache %d", i)))
+	}
+	ans, err := db.Search(t.Context(), transcript.Query{Text: "redis cache"})
+	if err != nil || len(ans.Hits) != 3 {
+		t.Fatalf("%v, %v", ans, err)
+	}
+	gone := ans.Hits[1].Session.ID
+	chosen, err := db.Choose(t.Context(), transcript.Choice{Sessions: []string{gone}})
+	if err == nil {
+		_, err = db.Forget(t.Context(), chosen, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, loaded, err := (&search{}).loadAll(t.Context(), db, ans.Hits, ask{query: "redis cache", detail: adaptive})
+	if err != nil || len(kept) != 2 || len(loaded) != 2 {
+		t.Fatalf("%d hits, %d loaded, %v", len(kept), len(loaded), err)
+	}
+	for i, h := range kept {
+		if h.Session.ID == gone || loaded[i] == nil || loaded[i].hit.Session.ID != h.Session.ID {
+			t.Errorf("%s with %+v", h.Session.ID, loaded[i])
+		}
+	}
+}
+
 // What an index says of a session is short, and is enough to read it.
 func TestAnIndexIsShortAndLeadsToEverySession(t *testing.T) {
 	db := open(t)
