@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"os"
 	"sort"
 	"strings"
@@ -266,14 +265,19 @@ type growth struct {
 
 // grow tells what r makes of the entries, and changes nothing.
 func (t *track) grow(r Record) *growth {
-	g := &growth{entries: make(map[string]Fact, len(t.Entries)+1), gone: maps.Clone(t.Entries)}
+	g := &growth{entries: make(map[string]Fact, len(t.Entries)+1), gone: make(map[string]Fact)}
 	var fresh []string
+	met := make(map[string]bool) // of fresh
 	for _, e := range document.EntriesOf(r.After) {
-		if f, ok := g.gone[e]; ok {
+		if f, ok := t.Entries[e]; ok {
 			g.entries[e] = f
-			delete(g.gone, e)
-		} else if _, twice := g.entries[e]; !twice {
-			fresh = append(fresh, e)
+		} else if !met[e] {
+			met[e], fresh = true, append(fresh, e)
+		}
+	}
+	for e, f := range t.Entries {
+		if _, stays := g.entries[e]; !stays {
+			g.gone[e] = f
 		}
 	}
 	ops := r.ops()
