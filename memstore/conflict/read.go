@@ -2,7 +2,6 @@ package conflict
 
 import (
 	"maps"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,15 +18,10 @@ type statement struct {
 	head   string // the first of about, where the language puts what is meant first
 }
 
-var (
-	clauseEnd = regexp.MustCompile(`[.;!?](?:\s|$)|[,。；！？，\n]|\s[-–—]\s`)
-	tokenRule = regexp.MustCompile(`https?://\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{1,2})?/[\w./-]+|\d{1,2}:\d\d|\d+(?:\.\d+)+|#\d+|\d+[\p{Latin}][\p{Latin}\d]*|\d+%?|[\p{Latin}_][\p{Latin}\d_'’+#.-]*(?:/[\p{Latin}_][\p{Latin}\d_.-]*)*|[\p{Han}]+|[=:：]`)
-)
-
 // read takes an entry apart.
 func read(entry string) []statement {
 	var all []statement
-	for _, clause := range clauseEnd.Split(entry, -1) {
+	for _, clause := range clauses(entry) {
 		words := tokens(clause)
 		if len(words) == 0 {
 			continue
@@ -48,7 +42,7 @@ type token struct{ word, raw string }
 
 func tokens(clause string) []token {
 	var list []token
-	for _, raw := range tokenRule.FindAllString(clause, -1) {
+	for _, raw := range rawTokens(clause) {
 		if r, _ := utf8.DecodeRuneInString(raw); unicode.Is(unicode.Han, r) {
 			list = append(list, segment(raw)...)
 			continue
