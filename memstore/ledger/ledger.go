@@ -41,6 +41,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
@@ -65,6 +66,7 @@ type Ledger struct {
 	known journal.Index
 
 	spares    shelf
+	beside    sync.WaitGroup    // what goes on after an edit
 	unsettled map[string]string // targets whose folder has yet to be synced → the folder
 	timer     *time.Timer       // settles when no edit has come for a while
 }

@@ -39,11 +39,12 @@ func (w *writing) write(rec *journal.Record, next []byte, meanwhile func()) (fou
 	staged.Start()
 	w.log.Start()
 	synced := make(chan error, 1)
-	refill := w.l.spares.order(filepath.Dir(w.real))
-	go func() {
+	refill, spent := w.l.spares.order(filepath.Dir(w.real)), w.l.spent()
+	w.l.beside.Go(func() {
 		synced <- w.log.Sync()
 		refill() // for the next edit, by the thread that is awake
-	}()
+		free(spent)
+	})
 	if meanwhile != nil {
 		meanwhile()
 	}
@@ -127,22 +128,26 @@ func (w *writing) mark(kind string, rec *journal.Record) error {
 	return w.log.Write(&w.l.known, lines...)
 }
 
-// free lets go of what edits have replaced. To free a file takes the disk as
-// long as to sync one, so nobody is made to wait for it.
-func (l *Ledger) free() {
-	for i := range l.held {
-		l.held[i].Release()
+// spent returns what edits have replaced, once that is much, for a free that
+// nobody waits for: to free a file takes the disk as long as to sync one.
+func (l *Ledger) spent() (files []durable.File) {
+	if len(l.held) >= heldFiles {
+		files, l.held = l.held, nil
 	}
-	l.held = nil
+	return files
+}
+
+func free(files []durable.File) {
+	for i := range files {
+		files[i].Release()
+	}
 }
 
 // finish tidies up after the new content is in force. old is a second name of
 // what was replaced.
 func (w *writing) finish(old string, next, found []byte) error {
 	was := w.disk
-	if w.l.held = append(w.l.held, was); len(w.l.held) > heldFiles {
-		w.l.free()
-	}
+	w.l.held = append(w.l.held, was)
 	w.disk = durable.File{Bytes: next}
 	if old != "" {
 		w.stale = append(w.stale, old)

@@ -39,7 +39,8 @@ func (l *Ledger) Settle(ctx context.Context) error {
 
 // settle is Settle for the one whose turn it is.
 func (l *Ledger) settle(ctx context.Context) (err error) {
-	l.free()
+	free(l.held)
+	l.held = nil
 	if len(l.unsettled) == 0 {
 		return nil
 	}
@@ -106,6 +107,7 @@ func (l *Ledger) Close(ctx context.Context) error {
 		l.timer.Stop()
 	}
 	l.spares.clear()
+	l.beside.Wait()
 	return l.settle(ctx)
 }
 
