@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/transcript/analysis"
 )
 
@@ -16,7 +17,8 @@ var citation = regexp.MustCompile(`\[\s*m:\s*\d+(?:\s*[,;]\s*(?:m:\s*)?\d+)*\s*\
 var digits = regexp.MustCompile(`\d+`)
 
 // supported returns the sentences of text that cite only messages which were
-// sent, and say what stands in those. The others are dropped.
+// sent, say what stands in those, and give no orders: a model that repeats what a
+// session quotes would say it in its own voice. The others are dropped.
 func supported(text string, sent []piece) string {
 	texts := make(map[int64]string, len(sent))
 	for _, p := range sent {
@@ -35,7 +37,7 @@ func supported(text string, sent []piece) string {
 			cited.WriteString(said)
 		}
 		claim := citation.ReplaceAllString(s, " ")
-		if cited.Len() > 0 && Supported(claim, cited.String()) {
+		if cited.Len() > 0 && Supported(claim, cited.String()) && scanner.Scan(claim, scanner.Context) == nil {
 			kept = append(kept, s)
 		}
 	}

@@ -17,15 +17,17 @@
 // # What is believed
 //
 // Nothing without evidence. A sentence of a summary must cite messages among
-// those sent, and say what stands in them; any other is dropped. On failure
+// those sent, and say what stands in them; any other is dropped, and so is one
+// that reads like an order to a model, which a session may well quote. On failure
 // there is no text at all.
 //
 // # Limits
 //
 // Task.Timeout bounds a whole task, retries and waits included. Answers over
 // 1 MiB are refused. After repeated failures, or when it asks for a long wait, an
-// endpoint is left alone for a while (ErrDown), and a day's budget stops all calls (ErrBudget). Both are
-// kept in the [Account], which processes share. No goroutine outlives its call.
+// endpoint is left alone for a while (ErrDown), and a day's budget stops all
+// calls (ErrBudget). Both are kept in the [Account], which processes share. No
+// goroutine outlives its call.
 package summarizer
 
 import (
