@@ -3,8 +3,9 @@
 //
 // The first line says what the file is; then comes each session, followed by
 // its messages in order. A message that several sessions hold stands under each
-// of them, with the same key. Nothing that an archive knows is left out, and the
-// text of a tool call's arguments is kept to the byte, as a string.
+// of them, with the same key. Nothing that was said or run is left out, and the text
+// of a tool call's arguments is kept to the byte, as a string. How far agents' files
+// were read, and sessions flushed or reviewed, is not in it.
 //
 //	{"type":"archive","format":1,"at":"2026-11-30T16:00:00Z","redacted":true}
 //	{"type":"session","id":"codex:1","parent":"codex:0","relation":"fork",…}

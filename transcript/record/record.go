@@ -91,6 +91,12 @@ type Message struct {
 	// the same UID in another session is a copied history and is stored once.
 	Global    bool
 	ParentUID string
+	// Twin says that the agent keeps the session in another place too, where the
+	// message has another id, or none: it is known again by what it says. Was is
+	// the id under which an earlier version of the source told of it. Neither is
+	// stored.
+	Twin      bool
+	Was       string
 	Role      Role
 	Kind      string // "" ordinary; notice, command, meta: stored, not searched, unless Role is Summary, or System and it tells a failure
 	Content   string

@@ -190,7 +190,7 @@ func (d *cursorDB) deliver(c cursorComposer, bubbles map[string]cursorBubble, ke
 				m.Model = first(b.Model.Name, c.Model.Name)
 			}
 			m.Content, m.Reasoning = clean(m.Content), clean(m.Reasoning)
-			m.Global = isGlobalID(m.UID)
+			m.Global, m.Twin = isGlobalID(m.UID), true
 			unfence(&m)
 			d.st.Messages++
 			if err := d.sink.Message(m); err != nil {

@@ -34,6 +34,7 @@ type cursorLog struct {
 	s         transcript.Session
 	announced bool
 	n         numberer
+	was       numberer // of messages that are delivered in parts
 }
 
 func cursorSession(path string) transcript.Session {
@@ -47,7 +48,7 @@ func cursorSession(path string) transcript.Session {
 }
 
 func readCursorLog(ctx context.Context, f transcript.File, final bool, sink transcript.Sink) error {
-	r := cursorLog{s: cursorSession(f.Path), n: numberer{}}
+	r := cursorLog{s: cursorSession(f.Path), n: numberer{}, was: numberer{}}
 	var err error
 	if r.pass, err = openPass(ctx, f, transcript.Cursor{}, final, sink, nil); err != nil {
 		return err
@@ -102,8 +103,43 @@ func (r *cursorLog) value(v []byte) error {
 	}
 	if m.Role == transcript.UserRole {
 		m.Content, m.Kind = cursorQuery(m.Content)
+		return r.send(m)
 	}
-	return r.send(m)
+	return r.sendApart(m)
+}
+
+// sendApart delivers what an assistant thinks, says and calls as the database
+// tells of it: each by itself.
+func (r *cursorLog) sendApart(m transcript.Message) error {
+	var apart []transcript.Message
+	if m.Reasoning != "" {
+		apart = append(apart, transcript.Message{Role: m.Role, Model: m.Model, Reasoning: m.Reasoning})
+	}
+	if m.Content != "" {
+		apart = append(apart, transcript.Message{Role: m.Role, Model: m.Model, Content: m.Content})
+	}
+	for _, c := range m.ToolCalls {
+		apart = append(apart, transcript.Message{Role: m.Role, Model: m.Model, ToolCalls: []transcript.ToolCall{c}})
+	}
+	was := ""
+	if len(apart) > 1 { // which were one message once
+		was = r.was.id(partsOf(&m)...)
+	}
+	for _, one := range apart {
+		one.Was = was
+		if err := r.send(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func partsOf(m *transcript.Message) []string {
+	parts := []string{string(m.Role), clean(m.Content)}
+	for _, c := range m.ToolCalls {
+		parts = append(parts, c.Name, string(c.Args))
+	}
+	return parts
 }
 
 func (r *cursorLog) send(m transcript.Message) error {
@@ -119,11 +155,7 @@ func (r *cursorLog) send(m transcript.Message) error {
 	m.SessionID = r.s.ID
 	m.Content, m.Reasoning = clean(m.Content), clean(m.Reasoning)
 	unfence(&m)
-	parts := []string{string(m.Role), m.Content}
-	for _, c := range m.ToolCalls {
-		parts = append(parts, c.Name, string(c.Args))
-	}
-	m.UID = r.n.id(parts...)
+	m.UID, m.Twin = r.n.id(partsOf(&m)...), true
 	m.OwnTrace = m.OwnTrace || isOwnTool(m.ToolName)
 	return r.message(m)
 }
@@ -135,7 +167,7 @@ func readCursorText(ctx context.Context, f transcript.File, sink transcript.Sink
 	if err != nil {
 		return err
 	}
-	r := cursorLog{pass: &pass{ctx: ctx, path: f.Path, sink: sink}, s: cursorSession(f.Path), n: numberer{}}
+	r := cursorLog{pass: &pass{ctx: ctx, path: f.Path, sink: sink}, s: cursorSession(f.Path), n: numberer{}, was: numberer{}}
 	var m transcript.Message
 	var body []string
 	flush := func() error {

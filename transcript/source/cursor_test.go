@@ -126,3 +126,85 @@ func FuzzCursorBubble(f *testing.F) {
 		aiSDKMessages(raw)
 	})
 }
+
+// The editor keeps a conversation in its database, and exports it without ids,
+// times and results; whichever is archived first, it is one.
+func TestACursorConversationOfTwoPlacesIsArchivedOnce(t *testing.T) {
+	const id = "1031d227-0c67-4e17-8954-0b6e2b3322f0"
+	bubble := func(n int, text string) string { return fmt.Sprintf("bubbleId:%s:%s", id, bubbleID(n)) + "\n" + text }
+	bubbles := []string{
+		bubble(1, `{"type":1,"text":"<user_query>run it</user_query>","createdAt":"2026-05-01T10:00:00.000Z"}`),
+		bubble(2, `{"type":2,"text":"Running it.","createdAt":"2026-05-01T10:00:01.000Z"}`),
+		bubble(3, `{"type":2,"text":"","toolFormerData":{"name":"Shell","toolCallId":"t1","rawArgs":"{\"command\": \"ls\"}","result":"{\"output\":\"a.txt\",\"exitCodeV2\":0}","status":"completed"}}`),
+		bubble(4, `{"type":1,"text":"run it","createdAt":"2026-05-01T10:00:05.000Z"}`),
+		bubble(5, `{"type":2,"text":"Done.","createdAt":"2026-05-01T10:00:06.000Z"}`),
+	}
+	lines := []string{
+		`{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nrun it\n</user_query>"}]}}`,
+		`{"role":"assistant","message":{"content":[{"type":"text","text":"Running it."},{"type":"tool_use","name":"Shell","input":{"command":"ls"}}]}}`,
+		`{"role":"user","message":{"content":[{"type":"text","text":"<user_query>run it</user_query>"}]}}`,
+		`{"role":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}`,
+	}
+	whole := []string{"assistant:  [Shell {\"command\": \"ls\"}]", "assistant: Done.", "assistant: Running it.", "tool: a.txt", "user: run it", "user: run it"}
+	half := []string{"assistant:  [Shell {\"command\": \"ls\"}]", "assistant: Running it.", "tool: a.txt", "user: run it"}
+	for name, steps := range map[string][]string{
+		"the export first":            {"export", "database"},
+		"the database first":          {"database", "export"},
+		"the export first, by halves": {"export/2", "database/2", "export", "database"},
+		"the database first, halves":  {"database/2", "export/2", "database", "export", "database", "export"},
+		"the export ahead":            {"database/2", "export", "database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := openLife(t)
+			for i, step := range steps {
+				kind, part, _ := strings.Cut(step, "/")
+				dir := filepath.Join(l.top, fmt.Sprint(i))
+				if kind == "export" {
+					of := lines
+					if part != "" {
+						of = lines[:2]
+					}
+					writeAt(t, filepath.Join(dir, "agent-transcripts", id, id+".jsonl"), strings.Join(of, "\n")+"\n")
+				} else {
+					n := len(bubbles)
+					if part != "" {
+						n = 3
+					}
+					makeDB(t, filepath.Join(dir, "state.vscdb"), append([]string{cursorSchema}, composerOf(id, bubbles[:n])...)...)
+				}
+				for range 2 {
+					l.archive(dir)
+				}
+			}
+			var got []string
+			for _, m := range l.holds() {
+				got = append(got, strings.TrimPrefix(m, "cursor:"+id+" "))
+			}
+			equal(t, "message", got, whole)
+		})
+	}
+	l := openLife(t)
+	makeDB(t, filepath.Join(l.top, "state.vscdb"), append([]string{cursorSchema}, composerOf(id, bubbles[:3])...)...)
+	writeAt(t, filepath.Join(l.top, "export", "agent-transcripts", "x", id+".jsonl"), strings.Join(lines[:2], "\n")+"\n")
+	l.archive(filepath.Join(l.top, "export"))
+	l.archive(l.top)
+	var got []string
+	for _, m := range l.holds() {
+		got = append(got, strings.TrimPrefix(m, "cursor:"+id+" "))
+	}
+	equal(t, "message", got, half)
+}
+
+func bubbleID(n int) string { return fmt.Sprintf("9d1c3f52-7a41-4b0e-8c6d-2f5e1a0b3c%02d", n) }
+
+// composerOf are the rows of a conversation, each bubble a key and, after a line's
+// end, a value.
+func composerOf(id string, bubbles []string) (rows []string) {
+	var headers []string
+	for i, b := range bubbles {
+		key, value, _ := strings.Cut(b, "\n")
+		headers = append(headers, `{"bubbleId":"`+bubbleID(i+1)+`"}`)
+		rows = append(rows, kv(key, value))
+	}
+	return append(rows, kv("composerData:"+id, `{"composerId":"`+id+`","name":"Run it","createdAt":1777629600000,"fullConversationHeadersOnly":[`+strings.Join(headers, ",")+`]}`))
+}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,18 +17,9 @@ import (
 // forgetAll archives the folder first, forgets all of it, and returns the ids
 // that the sessions had.
 func forgetAll(t *testing.T, first string) (l life, ids []string) {
-	db, err := transcript.Open(context.Background(), filepath.Join(t.TempDir(), "archive.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	l = life{T: t, db: db, top: t.TempDir()}
+	l = openLife(t)
 	l.archive(first)
-	all, err := db.Choose(t.Context(), transcript.Choice{})
+	all, err := l.db.Choose(t.Context(), transcript.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +30,7 @@ func forgetAll(t *testing.T, first string) (l life, ids []string) {
 		_, bare, _ := strings.Cut(s.ID, ":")
 		ids = append(ids, bare)
 	}
-	if _, err := db.Forget(t.Context(), all, true); err != nil {
+	if _, err := l.db.Forget(t.Context(), all, true); err != nil {
 		t.Fatal(err)
 	}
 	return l, ids

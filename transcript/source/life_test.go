@@ -109,16 +109,7 @@ func (l life) eachFile(do func(n int, path string, info fs.FileInfo) error) {
 
 // goThrough archives the folder first at all its stations.
 func goThrough(t *testing.T, first string) {
-	db, err := transcript.Open(context.Background(), filepath.Join(t.TempDir(), "archive.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	l := life{T: t, db: db, top: t.TempDir()}
+	l := openLife(t)
 	l.archive(first)
 	want := l.holds()
 	if len(want) == 0 {
@@ -230,22 +221,25 @@ func TestThePublishedFilesCopiedCutAndLostGiveTheSameArchive(t *testing.T) {
 	goThrough(t, testbed.Path(t, "transcripts"))
 }
 
+// openLife makes an archive in which nothing is yet.
+func openLife(t *testing.T) life {
+	t.Helper()
+	db, err := transcript.Open(context.Background(), filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return life{T: t, db: db, top: t.TempDir()}
+}
+
 // goOver exports what is archived of a folder, makes an archive of that, and
 // archives the folder there too.
 func goOver(t *testing.T, first string, mask func(string) string) {
-	open := func() *transcript.DB {
-		db, err := transcript.Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return db
-	}
-	from := life{T: t, db: open()}
+	from := openLife(t)
 	from.archive(first)
 	want := from.holds()
 	if len(want) == 0 {
@@ -259,7 +253,7 @@ func goOver(t *testing.T, first string, mask func(string) string) {
 	if _, err := from.db.Export(t.Context(), &export, all, mask); err != nil {
 		t.Fatal(err)
 	}
-	to := life{T: t, db: open()}
+	to := openLife(t)
 	if _, err := to.db.Import(t.Context(), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(export.Bytes())), nil }, false); err != nil {
 		t.Fatal(err)
 	}

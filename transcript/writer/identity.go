@@ -8,15 +8,28 @@ import (
 // identify returns the key of a draft and the id of the message that the
 // archive holds under it, or 0.
 func (s *store) identify(sess *sessionRow, d *draft) (key, id int64, err error) {
-	if d.Key != 0 { // it comes from an archive that knew
+	d.told, d.adopts = false, false // of a try before
+	if d.Key != 0 {                 // it comes from an archive that knew
 		id, err = s.byKey(d.Key)
 		return d.Key, id, err
 	}
 	mixed := sess.keyed|keyedBit(&d.Message) == keyedBoth
 	if d.UID != "" {
 		key = keyOf(uidName(&d.Message))
-		if id, err = s.byKey(key); err != nil || id != 0 || !mixed {
+		if id, err = s.byKey(key); err != nil || id != 0 {
 			return key, id, err
+		}
+		if d.Was != "" {
+			if id, err = s.byKey(keyOf(d.SessionID + "\x00" + d.Was)); err != nil || id != 0 {
+				d.told = true
+				return key, id, err
+			}
+		}
+		if d.Twin {
+			return s.twin(sess, d, key)
+		}
+		if !mixed {
+			return key, 0, nil
 		}
 		return s.adopt(sess, d, key)
 	}

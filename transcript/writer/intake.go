@@ -29,6 +29,8 @@ type draft struct {
 	record.Message
 	pieces []record.Message // as delivered, when there were several
 	sum    int64            // hash of role and content
+	told   bool             // by another place, which says no less
+	adopts bool             // takes the place of one without an id of its own
 	nth    int              // how many equal ones came before it, in this reading
 	body   []byte
 	terms  string // as handed to the index, "" when not indexed

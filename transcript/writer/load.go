@@ -196,6 +196,7 @@ func (s *store) write(b *batch, read *reading) error {
 	if s.read != read {
 		s.read, s.path = read, b.path
 		clear(s.twins) // the file before may have added some
+		clear(s.said)
 	}
 	for i := range b.sessions {
 		if s.forgotten(b.sessions[i].ID) {

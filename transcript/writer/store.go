@@ -19,6 +19,7 @@ type store struct {
 	docs     []doc
 	df       map[string]int64
 	contexts map[[3]string]int64
+	said     map[int64]map[int64][]said  // of sessions that are kept in two places
 	twins    map[int64]map[int64][]int64 // of sessions with both kinds of identity
 	read     *reading
 	path     string          // of the file that is read
@@ -51,7 +52,7 @@ type doc struct {
 
 func newStore(t *engine.Tx) (*store, error) {
 	s := &store{Tx: t, sessions: make(map[string]*sessionRow), blocks: make(map[int64]*block),
-		df: make(map[string]int64), contexts: make(map[[3]string]int64), twins: make(map[int64]map[int64][]int64)}
+		df: make(map[string]int64), contexts: make(map[[3]string]int64), twins: make(map[int64]map[int64][]int64), said: make(map[int64]map[int64][]said)}
 	if err := s.Row("SELECT value + 1 FROM counter WHERE name = 'rev'", nil, &s.rev); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (s *store) add(d *draft, rest []*draft) error {
 	if bit := keyedBit(&d.Message); sess.keyed&bit == 0 {
 		sess.keyed, sess.changed = sess.keyed|bit, true
 	}
-	if id != 0 && s.onlyNew {
+	if id != 0 && (s.onlyNew || d.told) {
 		return s.known(sess, id)
 	}
 	if id != 0 {
@@ -192,10 +193,16 @@ func (s *store) merge(sess *sessionRow, id int64, d *draft) error {
 		}
 	}
 	s.read.reached(sess, m.Seq)
+	if d.adopts {
+		m.UID, m.Global = d.UID, d.Global
+	}
 	_, words, _ := analyse(record.IndexText(&m))
 	size := record.TextSize(&m)
+	if d.adopts && len(d.ToolCalls) > 0 {
+		m.ToolCalls = nil // the same, without their ids
+	}
 	// Piece by piece, since the archive may hold some of them.
-	pieces, changed := d.pieces, false
+	pieces, changed := d.pieces, d.adopts
 	if pieces == nil {
 		pieces = []record.Message{d.Message}
 	}
