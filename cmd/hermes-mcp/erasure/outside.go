@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,10 +26,16 @@ func (e Erasure) outside(ctx context.Context, r transcript.Receipt) ([]transcrip
 			continue
 		}
 		kind := "source"
-		if strings.HasSuffix(path, "state.db") {
+		switch filepath.Ext(path) {
+		case ".db", ".sqlite", ".sqlite3", ".vscdb":
 			kind = "database"
 		}
 		out = append(out, transcript.Standing{Kind: kind, Where: path})
+		// Claude Code keeps long results in files of their own, beside the session.
+		results := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "tool-results")
+		if info, err := os.Stat(results); err == nil && info.IsDir() {
+			out = append(out, transcript.Standing{Kind: kind, Where: results})
+		}
 	}
 	exports, failed := e.DB.Exports(ctx)
 	for _, path := range exports {
