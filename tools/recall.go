@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/provider"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
 	"github.com/hermes-mcp/hermes-mcp/tools/wire"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 )
 
 //go:embed memory_recall.md
@@ -84,10 +85,13 @@ func (r *recall) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	return wire.Succeed(out)
 }
 
+// mostSaid is how many characters of an error of the external memory are told.
+const mostSaid = 500
+
 // failed says why there is no recall and what to do instead.
 func (r *recall) failed(err error) wire.Failure {
 	r.guard.Notice() // this answer is it
-	out := wire.Failure{Code: wire.IO, Error: "the external memory did not answer: " + err.Error() + "."}
+	out := wire.Failure{Code: wire.IO, Error: "the external memory did not answer: " + plain.Clip(err.Error(), mostSaid) + "."}
 	if errors.Is(err, provider.ErrPaused) {
 		out.Code, out.Error = wire.Busy, err.Error()+"."
 	}
@@ -129,7 +133,7 @@ func native(t provider.Tool) server.ToolHandlerFunc {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return wire.Fail(wire.Failure{Code: wire.IO, Error: "the external memory did not answer: " + err.Error() + ". Go on without it."})
+			return wire.Fail(wire.Failure{Code: wire.IO, Error: "the external memory did not answer: " + plain.Clip(err.Error(), mostSaid) + ". Go on without it."})
 		}
 		var said struct {
 			Error string `json:"error"`
