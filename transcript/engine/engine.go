@@ -10,6 +10,9 @@
 // processes is jittered and ends after twenty seconds. Readers have connections
 // of their own and never wait for writers (WAL). Opening waits, too.
 //
+// Where nothing may be written, OpenReadOnly reads the database as it is, without
+// a connection that writes.
+//
 // # What is never done
 //
 // The file is never opened outside SQLite once it is there: closing it would
