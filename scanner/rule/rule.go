@@ -34,6 +34,9 @@ var wordsFile string
 // comes after the word before it, except where verbs come last. The words of
 // one rule come from one sentence and one language.
 //
+// Langs tells a reader for which languages the rule was written; which it finds
+// is up to the words.
+//
 // Re is an RE2 expression over the canonical view. It is tried where one of
 // Lit, the beginnings of all its matches, stands in the text.
 type rule struct {
