@@ -205,10 +205,16 @@ func readDocument(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
+	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
+	var whole bytes.Buffer
+	whole.Grow(int(min(st.Size(), maxDocument)) + bytes.MinRead) // so that it is not copied while it grows
+	if _, err := whole.ReadFrom(io.LimitReader(f, maxDocument+1)); err != nil {
+		return nil, err
+	}
+	b := whole.Bytes()
 	if len(b) > maxDocument {
 		return nil, fmt.Errorf("document over %d MiB", maxDocument>>20)
 	}

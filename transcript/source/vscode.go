@@ -127,11 +127,12 @@ func readChatDocument(ctx context.Context, path string, sink transcript.Sink) er
 		sink.Problem(0, "not valid JSON: "+err.Error())
 		return nil
 	}
+	size := int64(len(raw)) // so that raw is not kept meanwhile
 	n, err := c.deliver(ctx, path, sink)
 	if err != nil {
 		return err
 	}
-	return sink.Mark(transcript.Cursor{Offset: int64(len(raw))}, transcript.Tally{Lines: 1, Objects: 1, Types: map[string]int{"message": n}})
+	return sink.Mark(transcript.Cursor{Offset: size}, transcript.Tally{Lines: 1, Objects: 1, Types: map[string]int{"message": n}})
 }
 
 // chatLog replays a log of changes. It is read whole each time.
@@ -239,6 +240,7 @@ func (r *chatLog) end() error {
 	if err != nil {
 		return err
 	}
+	r.state = nil // it may be large
 	var c chat
 	if decode(raw, &c) != nil {
 		return nil

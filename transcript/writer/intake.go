@@ -19,8 +19,7 @@ const (
 	preparers     = 2       // drafts prepared at once
 	batchMessages = 500     // a transaction takes this many
 	batchBytes    = 2 << 20 // or this much text, whichever is first
-	hardBytes     = 8 * batchBytes
-	maxProblems   = 20 // kept for one file
+	maxProblems   = 20      // kept for one file
 )
 
 // A draft is a message on its way into the archive. It is prepared outside the
@@ -141,9 +140,10 @@ func (in *intake) Message(m record.Message) error {
 	return in.relieve()
 }
 
-// relieve delivers before a mark when a source marks too seldom for the memory.
+// relieve delivers before a mark when a source marks too seldom for the memory,
+// and for others who write: a document is marked once, at its end.
 func (in *intake) relieve() error {
-	if in.bytes < hardBytes {
+	if in.bytes < 2*batchBytes && len(in.now.drafts) < 2*batchMessages {
 		return nil
 	}
 	return in.flush()

@@ -1,6 +1,8 @@
 package writer
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
@@ -20,5 +22,25 @@ func TestABatchKeepsTheCountsOfItsMark(t *testing.T) {
 	counts.Types["user"], counts.Sessions[0] = 2, "b"
 	if got.tally.Types["user"] != 1 || got.tally.Sessions[0] != "a" {
 		t.Errorf("%+v", got.tally)
+	}
+}
+
+// A document is marked once, at its end, and may hold a million messages.
+func TestWhatIsNotMarkedIsDeliveredInPieces(t *testing.T) {
+	var got []int
+	in := newIntake("x", "x.json", nil, func(b *batch) error { got = append(got, len(b.drafts)); return nil })
+	for i := range 2*batchMessages + 1 {
+		if err := in.Message(record.Message{SessionID: "x:a", UID: strconv.Itoa(i), Content: "words"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := in.Message(record.Message{SessionID: "x:a", UID: "long", Content: strings.Repeat("words ", batchBytes)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.flush(); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[0] != 2*batchMessages || got[1] != 2 {
+		t.Errorf("%v", got)
 	}
 }

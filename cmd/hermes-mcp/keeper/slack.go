@@ -4,7 +4,7 @@ import "runtime"
 
 // slack is how much memory a Slack is of, in bytes. It is never touched, so that
 // it takes up addresses, not memory.
-const slack = 16 << 20
+const slack = 12 << 20
 
 // Slack lets a backfill leave twice as much garbage again as slack before it is
 // collected, until release is called: what it has in use is so little that the
