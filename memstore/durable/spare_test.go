@@ -44,7 +44,13 @@ func TestASpareIsUnseenUntilItIsTheStagedFile(t *testing.T) {
 func TestASpareThatDoesNotFitIsDoneWithout(t *testing.T) {
 	for name, unfit := range map[string]func(t *testing.T, path string) Spare{
 		"none":              func(*testing.T, string) Spare { return Spare{} },
-		"of another folder": func(t *testing.T, _ string) Spare { return spare(t, t.TempDir()) },
+		"of another folder": func(t *testing.T, _ string) Spare {
+			s := spare(t, t.TempDir())
+			if err := s.f.Chmod(0o644); err != nil { // to be known by
+				t.Fatal(err)
+			}
+			return s
+		},
 		"closed": func(t *testing.T, path string) Spare {
 			s := spare(t, filepath.Dir(path))
 			s.f.Close()
@@ -60,8 +66,8 @@ func TestASpareThatDoesNotFitIsDoneWithout(t *testing.T) {
 			if _, done, err := n.Replace(File{}); !done || err != nil {
 				t.Fatal(done, err)
 			}
-			if now := load(t, path); string(now.Bytes) != "new" {
-				t.Errorf("%q", now.Bytes)
+			if now := load(t, path); string(now.Bytes) != "new" || now.Info.Mode().Perm() != 0o600 {
+				t.Errorf("%q, %v", now.Bytes, now.Info.Mode())
 			}
 		})
 	}
