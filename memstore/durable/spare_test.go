@@ -43,7 +43,7 @@ func TestASpareIsUnseenUntilItIsTheStagedFile(t *testing.T) {
 
 func TestASpareThatDoesNotFitIsDoneWithout(t *testing.T) {
 	for name, unfit := range map[string]func(t *testing.T, path string) Spare{
-		"none":              func(*testing.T, string) Spare { return Spare{} },
+		"none": func(*testing.T, string) Spare { return Spare{} },
 		"of another folder": func(t *testing.T, _ string) Spare {
 			s := spare(t, t.TempDir())
 			if err := s.f.Chmod(0o644); err != nil { // to be known by
