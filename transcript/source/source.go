@@ -9,7 +9,9 @@
 // and reported, never passed over in silence. A line may hold two values, or a
 // torn one followed by a whole one; both are taken. A last line without '\n'
 // is left for the next time unless the read is final, and never moves the
-// cursor. Text is decoded lossily: what is not UTF-8 becomes U+FFFD.
+// cursor. Text is decoded lossily: what is not UTF-8 becomes U+FFFD. A number
+// where a text is expected is taken as it is written, and so is what stands in a
+// database's column of another type: one odd row costs one row.
 //
 // Identity is the agent's own id of a message. Where an agent has none, the
 // source makes one from role, text and how many equal ones came before, so
