@@ -235,14 +235,6 @@ func (h *hit) slim(level int) {
 	}
 }
 
-// tailOf is the end of s: of a path that is the telling part.
-func tailOf(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return "…" + string(r[len(r)-n+1:])
-	}
-	return s
-}
-
 // fill adds the evidence while there is room: to the first result and,
 // shorter, to the others, or to all alike.
 func (s *search) fill(f *found, k ask, loaded []*material) {

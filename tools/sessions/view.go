@@ -156,3 +156,11 @@ func cost(v any) int {
 
 // snippetChars is how much of a snippet is shown.
 const snippetChars = 240
+
+// tailOf is the end of s: of a path that is the telling part.
+func tailOf(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return "…" + string(r[len(r)-n+1:])
+	}
+	return s
+}
