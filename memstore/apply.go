@@ -116,6 +116,8 @@ func check(scan Scanning, ops []Op) (clean []Op, cleaned []scanner.Finding, err 
 		op.OldText = document.Clean(op.OldText)
 		switch op.Action {
 		case Add, Replace, Remove:
+		case "":
+			return nil, nil, refuse(false, "each operation names its own action: add, replace or remove")
 		default:
 			return nil, nil, refuse(false, "action %q is none of add, replace, remove", op.Action)
 		}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -51,7 +52,7 @@ func (r *refusal) explain(call edit, st memstore.State, op *memstore.OpError) {
 	where := ""
 	if call.batch && op.Op >= 0 {
 		r.Operation = op.Op + 1
-		where = fmt.Sprintf("Operation %d (%s): ", op.Op+1, op.Action)
+		where = fmt.Sprintf("Operation %d (%s): ", op.Op+1, cmp.Or(string(op.Action), "without an action"))
 	}
 	r.state(st)
 	var next string

@@ -107,6 +107,7 @@ func TestEveryCaseOfTheMemoryTool(t *testing.T) {
 		"an unknown target is invalid":            {three, `{"action":"add","target":"soul","content":"x"}`, wire.Invalid, map[string]any{"error": "soul"}, ""},
 		"an edit beside operations is invalid":    {three, `{"action":"add","content":"x","operations":[{"action":"add","content":"y"}]}`, wire.Invalid, map[string]any{"error": "not both"}, ""},
 		"operations of two targets are invalid":   {three, `{"operations":[{"action":"add","content":"y","target":"user"}]}`, wire.Invalid, map[string]any{"error": "one target"}, ""},
+		"an operation without an action":          {three, `{"action":"add","operations":[{"content":"x"}]}`, wire.Invalid, map[string]any{"error": "names its own action"}, ""},
 		"operations that are no objects":          {three, `{"operations":[1]}`, wire.Invalid, map[string]any{"error": "objects"}, ""},
 		"content that is a list is invalid":       {three, `{"action":"add","content":["x"]}`, wire.Invalid, map[string]any{"error": "must be text"}, ""},
 		"arguments that are a list are invalid":   {three, `["add"]`, wire.Invalid, map[string]any{"error": "object"}, ""},

@@ -117,15 +117,19 @@ func (l *lookup) run(take func(args []string) error) func(*cobra.Command, []stri
 
 // knownSource tells a mistyped source from one without sessions.
 func knownSource(name string) error {
+	if known := sourceNames(); !slices.Contains(known, name) {
+		return usage("no source %q; known are %s", name, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// sourceNames are the names that a session's source can have.
+func sourceNames() []string {
 	var known []string
 	for _, src := range source.All() {
 		known = append(known, src.Name())
 	}
-	known = append(known, transcript.Recorded)
-	if !slices.Contains(known, name) {
-		return usage("no source %q; known are %s", name, strings.Join(known, ", "))
-	}
-	return nil
+	return append(known, transcript.Recorded)
 }
 
 func (l *lookup) show(ctx context.Context) error {

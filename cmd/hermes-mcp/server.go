@@ -174,7 +174,7 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		},
 		Limit: a.config.SearchLimit, DefaultProject: a.config.DefaultProject,
 		Redact: a.config.RedactOutput, Pending: how.pending,
-		WhenSummarize: a.config.Summarize, Progress: serve.Progress,
+		WhenSummarize: a.config.Summarize, Progress: serve.Progress, Sources: sourceNames(),
 	}
 	if model := a.model(summarizer.SessionSearch); model != nil {
 		search.Summarize = model.Focus

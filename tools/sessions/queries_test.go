@@ -84,3 +84,21 @@ func TestWhatPeoplePasteIsAnswered(t *testing.T) {
 		})
 	}
 }
+
+func TestAMisspeltSourceIsNamedWhereNothingMatched(t *testing.T) {
+	tool := searcher(library(t), Options{Sources: []string{"claude-code", "codex"}})
+	for args, told := range map[string]bool{
+		`{"query":"redis","source":"claude"}`:                  true,
+		`{"source":"claude"}`:                                  true,
+		`{"query":"redis","source":"claude-code"}`:             false,
+		`{"query":"neverwritten","source":"codex"}`:            false,
+		`{"query":"redis","source":"claude, claude-code"}`:     false,
+		`{"query":"neverwritten","source":"codex,clade-code"}`: true,
+	} {
+		got, failed := wiretest.Call(t, tool, args)
+		note, _ := got["note"].(string)
+		if failed || strings.Contains(note, "There is no source") != told {
+			t.Errorf("%s: %v", args, got)
+		}
+	}
+}

@@ -27,6 +27,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -59,6 +61,7 @@ type Options struct {
 	Summarize      Summarize                               // asks the auxiliary model; nil when none is named
 	Progress       func(ctx context.Context, stage string) // tells a caller who waits what is being done
 	WhenSummarize  string                                  // SummarizeOff, SummarizeAlways, else only when a call asks
+	Sources        []string                                // names of the sources there are, to know a misspelt one; nil when not known
 }
 
 // Search is the tool that finds and shows what happened in past sessions.
@@ -215,6 +218,7 @@ func (s *search) browse(ctx context.Context, db *transcript.DB, k ask, end tail)
 	}
 	if len(out.Results) == 0 {
 		out.add(nothingHere)
+		out.add(s.misspelt(k))
 	}
 	// What does not fit is left for the next call.
 	for {
@@ -232,6 +236,16 @@ func (s *search) browse(ctx context.Context, db *transcript.DB, k ask, end tail)
 }
 
 const nothingHere = "No session fits. The archive may be empty or the filters too narrow: hermes-mcp status says what is archived"
+
+// misspelt names the sources asked for that nobody has, and those there are.
+func (s *search) misspelt(k ask) string {
+	for _, name := range k.find.Sources {
+		if s.Sources != nil && !slices.Contains(s.Sources, name) {
+			return fmt.Sprintf("There is no source %q; known are %s", plain.Clip(name, 40), strings.Join(s.Sources, ", "))
+		}
+	}
+	return ""
+}
 
 // live are the sessions whose text the caller has before it.
 func (s *search) live(ctx context.Context) []string {
