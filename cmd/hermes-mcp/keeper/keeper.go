@@ -44,6 +44,7 @@ type Keeper struct {
 	owner atomic.Bool
 	state atomic.Pointer[backlog]
 	told  time.Time     // when the state was last written for other processes
+	taken int           // new messages of the last ingest
 	news  chan struct{} // something was archived
 }
 
@@ -69,9 +70,11 @@ const (
 	rescanAtMost = 10 * time.Second       // when news keep coming
 	takeOverTry  = 3 * time.Second        // whether the owner of the lock is gone
 	gatherEvents = 700 * time.Millisecond // after a file changed, for more to come
+	gatherBusy   = 150 * time.Millisecond // the same, when the last time brought more than busy
 	quietAfter   = 10 * time.Minute       // a torn last line is then taken as final
 	tellEvery    = 500 * time.Millisecond
 	backfill     = 2000 // new messages; what brings fewer is live
+	busy         = 500  // new messages of one time, from which on many files grow fast
 )
 
 // Pending is what a search must say about what it may have missed, or "".
@@ -164,7 +167,11 @@ func (k *Keeper) keep(ctx context.Context) {
 				continue
 			}
 			var strange []string
-			paths := w.gather(ctx, path)
+			wait := gatherEvents
+			if k.taken > busy {
+				wait = gatherBusy
+			}
+			paths := w.gather(ctx, path, wait)
 			if slices.Contains(paths, missed) {
 				scan = true
 				break
@@ -262,10 +269,10 @@ func (k *Keeper) changed(ctx context.Context, known map[string]transcript.File, 
 // ingest works through the batches, which hold total files, and tells whether
 // the archive took them all.
 func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) {
-	taken := 0
+	k.taken = 0
 	defer func() {
 		k.tell(&backlog{}, true)
-		if taken > backfill { // its garbage must not stay with an idle server
+		if k.taken > backfill { // its garbage must not stay with an idle server
 			debug.FreeOSMemory()
 		}
 	}()
@@ -300,7 +307,7 @@ func (k *Keeper) ingest(ctx context.Context, work []Batch, total int) (ok bool) 
 			report, err = db.Refresh(ctx, b.Source, b.Files, tell)
 		}
 		done += len(b.Files)
-		taken += report.Messages
+		k.taken += report.Messages
 		if err != nil && ctx.Err() == nil {
 			k.Log.Error().Str("source", b.Source.Name()).Err(err).Msg("ingest")
 			ok = false

@@ -76,9 +76,9 @@ func (w *watcher) changes() <-chan string { return w.out }
 func (w *watcher) forget() { w.out = nil }
 
 // gather waits for what else changes now and returns the paths.
-func (w *watcher) gather(ctx context.Context, path string) []string {
+func (w *watcher) gather(ctx context.Context, path string, wait time.Duration) []string {
 	paths := []string{path}
-	timer := time.NewTimer(gatherEvents)
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		select {
