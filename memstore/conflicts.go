@@ -15,12 +15,6 @@ type Conflict struct {
 	Kind  conflict.Kind
 }
 
-// Conflicts returns the entries that contradict content. Entries equal to it
-// do not count.
-func Conflicts(entries []Entry, content string) []Conflict {
-	return conflictsWith(entries, content, conflict.Read)
-}
-
 // Pairs returns the entries that contradict or nearly repeat one another, for a
 // person or a model that goes through them. With is the younger of two.
 func Pairs(entries []Entry) []Conflict {
@@ -39,6 +33,8 @@ func Pairs(entries []Entry) []Conflict {
 	return all
 }
 
+// conflictsWith returns the entries that contradict content. Entries equal to it
+// do not count.
 func conflictsWith(entries []Entry, content string, read func(string) conflict.Reading) []Conflict {
 	content = document.Clean(content)
 	said := read(content)
@@ -54,14 +50,11 @@ func conflictsWith(entries []Entry, content string, read func(string) conflict.R
 	return all
 }
 
-// reading reads an entry once in the life of the process.
+// reading reads an entry, which it does once.
 func (s *Store) reading(entry string) conflict.Reading {
-	if r, ok := s.readings.Load(entry); ok {
-		return r.(conflict.Reading)
-	}
-	entry = strings.Clone(entry) // it may be a piece of a whole file
-	r, _ := s.readings.LoadOrStore(entry, conflict.Read(entry))
-	return r.(conflict.Reading)
+	return s.readings.about(entry, func(entry string) conflict.Reading {
+		return conflict.Read(strings.Clone(entry)) // it may be a piece of a whole file
+	})
 }
 
 // conflicts returns what the changes brought into conflict with st.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hermes-mcp/hermes-mcp/memstore/conflict"
 )
 
 // #61424, #30220: who says so, since when, from where.
@@ -116,7 +118,7 @@ func TestContradictionsAreTold(t *testing.T) {
 	if res = apply(t, s, replace("MySQL", "The project uses Postgres 16")); len(res.Conflicts) != 0 {
 		t.Errorf("got %+v", res.Conflicts)
 	}
-	if got := Conflicts(res.State.Entries, " Prefers long answers "); len(got) != 1 {
+	if got := conflictsWith(res.State.Entries, " Prefers long answers ", conflict.Read); len(got) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	write(t, s, "No sudo for docker\n§\nUse sudo for docker")

@@ -2,7 +2,6 @@ package memstore
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/scanner"
@@ -53,15 +52,13 @@ func (scan Scanning) screen(op Op) (content string, removed []scanner.Finding, e
 // verdict is what the scanner says of a text that is about to enter a prompt:
 // the rule it broke, and the text that may be shown.
 func (s *Store) verdict(name, text string) (rule, shown string) {
-	v, ok := s.rules.Load(text)
-	if !ok {
-		rule := ""
+	rule = s.rules.about(text, func(text string) string {
 		if found := scanner.Scan(text, scanner.Strict); len(found) > 0 {
-			rule = found[0].Rule
+			return found[0].Rule
 		}
-		v, _ = s.rules.LoadOrStore(strings.Clone(text), rule) // it may be a piece of a whole file
-	}
-	if rule, _ = v.(string); rule == "" {
+		return ""
+	})
+	if rule == "" {
 		return "", text
 	}
 	return rule, fmt.Sprintf("[BLOCKED: %s entry %s contained threat pattern(s): %s. It is kept from prompts; this line as old_text removes it.]", name, hash(text)[:8], rule)
@@ -75,7 +72,7 @@ func (s *Store) passed(scan Scanning, ops []Op) {
 	}
 	for _, op := range ops {
 		if op.Action != Remove && !op.Unscanned {
-			s.rules.Store(op.Content, "")
+			s.rules.keep(op.Content, "")
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"time"
 
+	"github.com/hermes-mcp/hermes-mcp/memstore/conflict"
 	"github.com/hermes-mcp/hermes-mcp/memstore/document"
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
 	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
@@ -40,8 +40,8 @@ type Store struct {
 	home   string
 	ledger *ledger.Ledger
 	// What is found out once in the life of the process, since every edit asks.
-	readings sync.Map // an entry → its conflict.Reading
-	rules    sync.Map // an entry → the scanner's rule or ""
+	readings memo[conflict.Reading] // of entries
+	rules    memo[string]           // of the scanner that entries break, or ""
 }
 
 // Open returns the store of home ($HERMES_HOME). It makes nothing: folders are
