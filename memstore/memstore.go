@@ -9,7 +9,8 @@
 // # Promises
 //
 // An acknowledged edit survives a kill at any moment: a file is always the old
-// or the new whole one, and the journal holds every text that left it. Bytes of
+// or the new whole one, and the journal holds every text that left it, until
+// [Store.ForgetSessions] takes out what was kept for a session alone. Bytes of
 // entries that an op does not name never change. A file that cannot be
 // understood is never written over. What left a file without an op, through an
 // editor that saved a stale buffer for example, is noticed ([Store.Lost]) and

@@ -26,7 +26,9 @@
 // the file as it then was (after). Marks, without a text: abort says that the
 // edit named by of never reached the disk, in_place that it is being written
 // where no rename is possible, confirm that what the ops would add was there
-// already, settled that the folder of the target has been synced.
+// already, settled that the folder of the target has been synced, forgotten that
+// what lines about the target said was taken out; it also stands in their place,
+// filled up with blanks to the length that they had.
 //
 // A line is written when its new content stands beside the file under a
 // temporary name with the line's id. As long as the file is not the line's
@@ -45,7 +47,8 @@
 //
 // # Reading and writing
 //
-// Writers hold mcp/memory.lock. A line that a kill cut short is ended by the
+// Writers hold mcp/memory.lock. Nothing that was written is changed, but by
+// [Log.Forget]. A line that a kill cut short is ended by the
 // next writer and skipped by readers; so is a line whose hashes do not fit.
 // Unknown fields and kinds are skipped, so that older programs can read what
 // newer ones write.

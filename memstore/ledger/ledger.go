@@ -1,5 +1,6 @@
 // Package ledger edits text files so that no text is ever lost: each edit is
-// journaled, and replaces the file whole.
+// journaled, and replaces the file whole. What is to be forgotten goes from both
+// ([Ledger.Forget]).
 //
 // # Locks
 //
