@@ -255,17 +255,24 @@ func (q *Queue) finish(path string, done []byte) error {
 	if err == nil {
 		var was []byte
 		if was, err = os.ReadFile(aside); err == nil && !bytes.Equal(was, done) {
-			// A still newer one may have taken its place: then that one counts.
-			if err = os.Link(aside, path); errors.Is(err, fs.ErrExist) {
-				err = nil
-			}
+			err = putBack(aside, path)
+		} else {
+			err = errors.Join(err, os.Remove(aside))
 		}
-		err = errors.Join(err, os.Remove(aside))
 	}
 	if err != nil {
 		return fmt.Errorf("queue: a job that is done: %w", err)
 	}
 	return nil
+}
+
+// putBack gives a file its name back, unless a newer one has that: then it goes.
+func putBack(aside, path string) error {
+	err := os.Link(aside, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return os.Remove(aside)
+	}
+	return os.Rename(aside, path) // some disks have no second names for a file
 }
 
 // watch stops the work when the job is taken back.
