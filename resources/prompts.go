@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -146,6 +147,9 @@ func recalled(ctx context.Context, db *transcript.DB, topic string) (string, err
 			list(h.Session)
 			for _, m := range h.Matches[:min(2, len(h.Matches))] {
 				whole, _, _, err := db.Messages(ctx, h.Holder.ID, transcript.Window{Around: m.MessageID})
+				if errors.Is(err, transcript.ErrNotFound) {
+					continue // forgotten since it was found
+				}
 				if err != nil {
 					return "", fmt.Errorf("load a match: %w", err)
 				}

@@ -82,6 +82,7 @@ func (g *ingest) send(ctx context.Context) error {
 		g.load = &load{}
 		return nil
 	case <-ctx.Done():
+		<-g.load.prepared // nothing goes on when an ingest has returned
 		return ctx.Err()
 	}
 }
