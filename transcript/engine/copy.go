@@ -221,12 +221,16 @@ func objects(ctx context.Context, db *sql.DB) (all map[string]string, err error)
 // header. Nobody in this process may have it open.
 func (s Schema) Made(path string) (bool, error) {
 	head, err := header(path)
-	return len(head) == headerSize && string(head[:16]) == magic && int32(binary.BigEndian.Uint32(head[68:])) == s.ApplicationID, err
+	return len(head) == headerSize && string(head[:16]) == magic && int32(binary.BigEndian.Uint32(head[applicationAt:])) == s.ApplicationID, err
 }
 
+// The header of a database, as https://sqlite.org/fileformat2.html gives it.
 const (
-	headerSize = 72 // as far as the application id
-	magic      = "SQLite format 3\x00"
+	magic         = "SQLite format 3\x00"
+	sealAt        = 60 // user_version
+	applicationAt = 68
+	headerSize    = applicationAt + 4 // as much of it as is looked at
+	wholeHeader   = 100
 )
 
 // header returns the first bytes of a file, fewer when there are no more.

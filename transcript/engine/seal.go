@@ -41,10 +41,10 @@ func execute(ctx context.Context, path, pragma string) error {
 // sealed compares the file at path, which nobody has open, with its seal.
 func (s Schema) sealed(path string) error {
 	head, err := header(path)
-	if err != nil || len(head) < headerSize || int32(binary.BigEndian.Uint32(head[68:])) != s.ApplicationID {
+	if err != nil || len(head) < headerSize || int32(binary.BigEndian.Uint32(head[applicationAt:])) != s.ApplicationID {
 		return err // not ours to judge
 	}
-	was := int32(binary.BigEndian.Uint32(head[60:]))
+	was := int32(binary.BigEndian.Uint32(head[sealAt:]))
 	if was == 0 {
 		return nil
 	}
@@ -62,13 +62,13 @@ func sealOf(path string) (n int32, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	head := make([]byte, 100)
+	head := make([]byte, wholeHeader)
 	if _, err := io.ReadFull(f, head); err != nil {
 		return 0, err
 	}
-	clear(head[24:28])  // how often it was changed
-	clear(head[60:64])  // the seal
-	clear(head[92:100]) // by whom last
+	clear(head[24:28])          // how often it was changed
+	clear(head[sealAt:][:4])    // the seal
+	clear(head[92:wholeHeader]) // by whom last
 	sum := sha256.New()
 	sum.Write(head) // never fails
 	if _, err := io.Copy(sum, f); err != nil {

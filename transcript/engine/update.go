@@ -184,7 +184,7 @@ func (db *DB) Logged(ctx context.Context) (pages int, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.write == nil {
-		return 0, ErrClosed
+		return 0, db.unwritten()
 	}
 	var busy, log, done int
 	err = db.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &done)
