@@ -80,12 +80,12 @@ func (a *app) bind(root *cobra.Command) {
 // without what is wrong in the configuration and says so; others stop.
 func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Context) error) error {
 	machine := settings.Machine{GOOS: runtime.GOOS, User: a.userHome(), Env: a.env}
-	for name, would := range map[string]string{
-		"home": "use the usual home", "profile": "use the home itself",
-		"user": "show what is everyone's", "session-key": "show what is everyone's",
+	for _, flag := range []struct{ name, would string }{
+		{"home", "use the usual home"}, {"profile", "use the home itself"},
+		{"user", "show what is everyone's"}, {"session-key", "show what is everyone's"},
 	} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
-			return usage("--%s is empty, which would %s: name one, or leave it out", name, would)
+		if f := cmd.Flags().Lookup(flag.name); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usage("--%s is empty, which would %s: name one, or leave it out", flag.name, flag.would)
 		}
 	}
 	var err error

@@ -164,15 +164,9 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		Snapshot: frozen.before(how.origin),
 	}
 	search := sessions.Options{
-		Live: func(ctx context.Context) []string { return how.who(ctx).Live },
-		Project: func(ctx context.Context) string {
-			p, err := a.project(ctx, dir)
-			if err != nil {
-				return "" // the tool says that there is no project
-			}
-			return p.Root
-		},
-		Limit: a.config.SearchLimit, DefaultProject: a.config.DefaultProject,
+		Live:    func(ctx context.Context) []string { return how.who(ctx).Live },
+		Project: func(ctx context.Context) string { return a.projectRoot(ctx, dir) },
+		Limit:   a.config.SearchLimit, DefaultProject: a.config.DefaultProject,
 		Redact: a.config.RedactOutput, Pending: how.pending,
 		WhenSummarize: a.config.Summarize, Progress: serve.Progress, Sources: sourceNames(),
 	}
@@ -200,6 +194,16 @@ func (a *app) server(ctx context.Context, how serving) (*server.MCPServer, error
 		},
 		Bug: a.bug,
 	}), nil
+}
+
+// projectRoot is the folder of the project that dir is in, or "": the tool says
+// that there is none.
+func (a *app) projectRoot(ctx context.Context, dir string) string {
+	p, err := a.project(ctx, dir)
+	if err != nil {
+		return ""
+	}
+	return p.Root
 }
 
 // whyReadOnly is why edits are refused where that is no wish of whoever started

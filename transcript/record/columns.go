@@ -11,6 +11,7 @@ import (
 const SessionColumns = `name, parent, relation, title, project, dir, branch, model, surface, user, version,
 	started, ended, active, end_reason, path, gone, messages, preview, chat`
 
+// SessionFields are the fields of s that SessionColumns are scanned into.
 func SessionFields(s *Session) []any {
 	return []any{&s.ID, &s.ParentID, &s.Relation, &s.Title, &s.Project, &s.Dir, &s.Branch, &s.Model, &s.Surface, &s.User, &s.Version,
 		Stamp{&s.StartedAt}, Stamp{&s.EndedAt}, Stamp{&s.LastActive}, &s.EndReason, &s.SourcePath, &s.SourceGone, &s.Messages, &s.Preview, &s.Chat}

@@ -98,6 +98,7 @@ func UnionSession(s *Session, n *Session) bool {
 	return *s != before
 }
 
+// Earliest returns the earlier time; zero is none.
 func Earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -105,6 +106,7 @@ func Earliest(a, b time.Time) time.Time {
 	return a
 }
 
+// Latest returns the later time.
 func Latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -118,6 +118,7 @@ type Problem struct {
 	Reason string `json:"reason"`
 }
 
+// String is the problem with its place, for people.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Path + ": " + p.Reason

@@ -6,10 +6,10 @@ import "runtime"
 // it takes up addresses, not memory.
 const slack = 12 << 20
 
-// Slack lets a backfill leave twice as much garbage again as slack before it is
-// collected, until release is called: what it has in use is so little that the
-// collector would run a hundred times a second. Raising the collector's
-// percentage instead would multiply what a huge line takes, too.
+// Slack lets a backfill leave that much more garbage before it is collected, until
+// release is called: what it has in use is so little that the collector would run
+// a hundred times a second. Raising the collector's percentage instead would
+// multiply what a huge line takes, too.
 func Slack() (release func()) {
 	held := make([]byte, slack)
 	return func() { runtime.KeepAlive(held) }
