@@ -147,18 +147,6 @@ func (g *Guard) put(ctx context.Context, events ...event) error {
 	return nil
 }
 
-// Mirror returns what an editor of the built-in memory calls after each edit
-// that is on disk. Its error means that the edit will not reach the provider;
-// the edit itself stands.
-func (g *Guard) Mirror(session func(context.Context) Session) func(context.Context, memstore.Target, memstore.Result) error {
-	return func(ctx context.Context, t memstore.Target, r memstore.Result) error {
-		if g == nil {
-			return nil
-		}
-		return g.MemoryWritten(ctx, Writes(session(ctx), t, r)...)
-	}
-}
-
 // Writes are the edits of one result of the memory, as a mirror takes them.
 func Writes(s Session, t memstore.Target, r memstore.Result) []Write {
 	var out []Write

@@ -521,14 +521,13 @@ func TestAnEditIsMirroredOnceItIsOnDisk(t *testing.T) {
 	defer func() { ok(t, store.Close(t.Context())) }()
 	n := &notebook{}
 	g := open(t, n)
-	mirror := g.Mirror(func(context.Context) provider.Session { return session })
 	for _, op := range []memstore.Op{
 		{Action: memstore.Add, Content: "Drinks tea"}, {Action: memstore.Add, Content: "Drinks tea"}, {Action: memstore.Add, Content: "Uses tabs"},
 		{Action: memstore.Replace, OldText: "tea", Content: "Drinks coffee"}, {Action: memstore.Remove, OldText: "tabs"},
 	} {
 		res, err := store.Apply(t.Context(), memstore.Caller{}, memstore.User, op)
 		ok(t, err)
-		ok(t, mirror(t.Context(), memstore.User, res))
+		ok(t, g.MemoryWritten(t.Context(), provider.Writes(session, memstore.User, res)...))
 	}
 	_, err = g.Drain(t.Context())
 	ok(t, err)
@@ -539,7 +538,6 @@ func TestAnEditIsMirroredOnceItIsOnDisk(t *testing.T) {
 	if len(facts) != 1 || len(st.Entries) != 1 || facts[0].Text != st.Entries[0].Text || facts[0].Entry != st.Entries[0].Hash {
 		t.Errorf("%+v, %+v", facts, st.Entries)
 	}
-	ok(t, (*provider.Guard)(nil).Mirror(nil)(t.Context(), memstore.User, memstore.Result{}))
 }
 
 func TestWritesOfAResult(t *testing.T) {

@@ -1,7 +1,6 @@
 package scanner
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -105,26 +104,4 @@ func Redact(text string) string {
 	}
 	b.WriteString(text[end:])
 	return b.String()
-}
-
-// SelfTest loads the rules and tries every rule on its own examples. It is for
-// tests and for a doctor's visit; nothing else pays for it.
-func SelfTest() error {
-	examples, err := rule.Examples()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, e := range examples {
-		if !e.Found {
-			if found := Scan(e.Text, Strict); found != nil {
-				errs = append(errs, fmt.Errorf("rule %s: %q is refused by %s for %q", e.Rule, e.Text, found[0].Rule, found[0].Match))
-			}
-			continue
-		}
-		if !slices.ContainsFunc(Scan(e.Text, Scope(e.Scope)), func(f Finding) bool { return f.Rule == e.Rule }) {
-			errs = append(errs, fmt.Errorf("rule %s misses %q", e.Rule, e.Text))
-		}
-	}
-	return errors.Join(errs...)
 }

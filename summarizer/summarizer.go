@@ -42,10 +42,9 @@ import (
 // What is spent is kept by package endpoint; these are its types under the
 // names by which the other rooms know them.
 type (
-	Account   = endpoint.Account
-	Spending  = endpoint.Spending
-	Health    = endpoint.Health
-	Statement = endpoint.Statement
+	Account  = endpoint.Account
+	Spending = endpoint.Spending
+	Health   = endpoint.Health
 )
 
 // The kinds of endpoint.

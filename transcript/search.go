@@ -42,7 +42,6 @@ type Query struct {
 // A Match is one message of a hit that bears on the query.
 type Match struct {
 	MessageID int64
-	Score     float64
 	marks     []int // the tokens that matched
 }
 
@@ -238,7 +237,7 @@ func (db *DB) hydrate(ctx context.Context, s index.Session, live []string) (Hit,
 		return Hit{}, err
 	}
 	for _, m := range s.Matches {
-		h.Matches = append(h.Matches, Match{m.Message, m.Score, m.Marks})
+		h.Matches = append(h.Matches, Match{m.Message, m.Marks})
 	}
 	return h, nil
 }

@@ -144,9 +144,6 @@ func Splits(text string) bool {
 	return false
 }
 
-// Format joins entries as a program writes them.
-func Format(entries []string) []byte { return []byte(strings.Join(entries, Delimiter)) }
-
 // Chars counts the code points of the joined entries.
 func Chars(entries []string) int {
 	n := 0

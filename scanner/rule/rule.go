@@ -245,7 +245,7 @@ type Example struct {
 }
 
 // Examples returns the examples of all rules, of which each has one for either
-// side. It fails when the rules do not load.
+// side. It fails when the rules do not load. It is for tests.
 func Examples() ([]Example, error) {
 	s, err := load()
 	if err != nil {

@@ -20,9 +20,6 @@ import (
 	"unicode/utf8"
 )
 
-// Version names the rules. An index made by other rules must be made anew.
-const Version = 1
-
 const (
 	maxToken = 64 // bytes of one token; the rest of a longer run is dropped
 	maxWhole = 48 // bytes of a whole identifier

@@ -203,13 +203,6 @@ func fit[T any](all []T, left, percent int, weigh func(T) (cost int, preferred b
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
 
-func chars(lines []Line) (n int) {
-	for _, l := range lines {
-		n += runes(l.Text)
-	}
-	return n
-}
-
 func id(m transcript.Message) string { return strconv.FormatInt(m.ID, 10) }
 
 // spoken tells whether m is something that a person or an agent said.

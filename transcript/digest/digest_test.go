@@ -261,3 +261,10 @@ func FuzzDigest(f *testing.F) {
 		}
 	})
 }
+
+func chars(lines []Line) (n int) {
+	for _, l := range lines {
+		n += runes(l.Text)
+	}
+	return n
+}

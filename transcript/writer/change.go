@@ -23,9 +23,6 @@ func NewChange(t *engine.Tx) (*Change, error) {
 	return &Change{t, s}, nil
 }
 
-// Rev is the number of the transaction.
-func (c *Change) Rev() int64 { return c.to.rev }
-
 // Load reads message id.
 func (c *Change) Load(id int64) (m record.Message, err error) {
 	_, err = c.to.load(id, &m)
