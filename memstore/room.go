@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"time"
 	"unicode/utf8"
@@ -37,9 +38,10 @@ func (s State) NearlyFull() bool { return s.Limit > 0 && s.Chars*100 >= s.Limit*
 // contents, and stale ones.
 func (s *Store) room(st State, ops []Op) []Room {
 	var all []Room
+	adds := slices.ContainsFunc(ops, func(op Op) bool { return op.Action == Add })
 	for _, e := range st.Entries {
 		r := Room{Entry: e, Frees: utf8.RuneCountInString(e.Text), Stale: e.Stale(s.now())}
-		if len(st.Entries) > 1 {
+		if len(st.Entries) > 1 || adds { // parted from what is there, or from what comes
 			r.Frees += utf8.RuneCountInString(document.Delimiter)
 		}
 		for _, op := range ops {
