@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -110,6 +111,16 @@ func (a *app) listen(ctx context.Context) (net.Listener, error) {
 	if set.TLSCert != "" {
 		if _, err := tls.LoadX509KeyPair(set.TLSCert, set.TLSKey); err != nil {
 			return nil, fmt.Errorf("certificate %s with the key %s: %w", set.TLSCert, set.TLSKey, err)
+		}
+	}
+	for _, o := range set.Origins {
+		if u, err := url.Parse(o); o != "null" && (err != nil || u.Host == "" || o != u.Scheme+"://"+u.Host) {
+			return nil, usage("--http-origins: %q is no page as a browser names it: write https://example.com, without a path", o)
+		}
+	}
+	for _, h := range set.Hosts {
+		if strings.ContainsAny(h, "/*@?# ") {
+			return nil, usage("--http-hosts: %q is no name to be called by: write memory.example.com, or memory.example.com:7523", h)
 		}
 	}
 	ln, err := web.Listen(ctx, set.Addr, set.BehindProxy || set.TLSCert != "")

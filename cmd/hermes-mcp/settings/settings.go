@@ -15,6 +15,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ var network = []Setting{
 	{Key: "http.addr", Flag: "addr", Env: "HERMES_MCP_HTTP_ADDR", Type: "text", Default: "127.0.0.1:7523",
 		Meaning: "where to listen, or `unix:PATH`", put: text(func(c *Config) *string { return &c.HTTP.Addr })},
 	{Key: "http.hosts", Flag: "http-hosts", Env: "HERMES_MCP_HTTP_HOSTS", Type: "list", Default: "",
-		Meaning: "names by which clients may call, beside localhost", put: list(func(c *Config) *[]string { return &c.HTTP.Hosts })},
+		Meaning: "names by which clients may call, beside localhost; with the port where it is not 80 or 443: `memory.example.com:7523`", put: list(func(c *Config) *[]string { return &c.HTTP.Hosts })},
 	{Key: "http.origins", Flag: "http-origins", Env: "HERMES_MCP_HTTP_ORIGINS", Type: "list", Default: "",
 		Meaning: "web pages that may call, such as `https://example.com`", put: list(func(c *Config) *[]string { return &c.HTTP.Origins })},
 	{Key: "http.tls_cert", Flag: "tls-cert", Env: "HERMES_MCP_TLS_CERT", Type: "text", Default: "",
@@ -190,6 +191,9 @@ func find(key string) (Setting, bool) {
 func number(low, high int, field func(*Config) *int) func(*Config, string) error {
 	return func(c *Config, text string) error {
 		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+		if errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("%s is not between %d and %d", text, low, high)
+		}
 		if err != nil {
 			return fmt.Errorf("%q is not a whole number", text)
 		}

@@ -54,6 +54,7 @@ func TestWhatIsWrongIsNamedAndLeavesTheRestUsable(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"an unknown key names the nearest", "memory: {memory_char_limt: 3}", "did you mean memory.memory_char_limit?"},
 		{"a key at the wrong level names the right one", "inject: off", "did you mean memory.inject?"},
+		{"a number that is far too large", "memory:\n  memory_char_limit: 99999999999999999999", "memory.memory_char_limit: 99999999999999999999 is not between 1 and 1000000"},
 		{"a word where a number must be", "memory:\n  memory_char_limit: lots", "config.yaml:2: memory.memory_char_limit: \"lots\" is not a whole number"},
 		{"a number out of range", "session_search: {limit: 99}", "99 is not between 1 and 10"},
 		{"a list where a value must be", "memory: {inject: [a, {b: c}]}", "is not a list of plain words"},
