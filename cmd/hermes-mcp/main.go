@@ -142,6 +142,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommandGroupID(rest)
 	root.SetCompletionCommandGroupID(rest)
 	root.InitDefaultCompletionCmd()
+	a.shortenHelp(root)
 	askForOne(root)
 	refuseEmpty(root)
 	return root
