@@ -146,6 +146,9 @@ func (a *app) stillInProject(c clients.Client, s *setup, how install) {
 		return
 	}
 	file := a.serverFile(c, "project")
+	if file == a.serverFile(c, how.scope) {
+		return // this folder is the home, and its file the one just edited
+	}
 	if _, there, err := c.ServerIn(file); err == nil && there {
 		fmt.Fprintf(s.words, "  %s has it too: uninstall %s --scope project takes it out there\n", file, c.Name)
 	}
