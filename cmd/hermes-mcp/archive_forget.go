@@ -109,7 +109,7 @@ func (a *app) forgetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget", Short: "Forget sessions for good, after a look at what would go", Args: cobra.NoArgs,
 		Long: `Shows which sessions would be forgotten, and with --yes forgets them: they
-leave the archive, its index and log, the backups in mcp/backups, and are not
+leave the archive, its index and log, every copy of it below mcp, and are not
 read again from the agents' files. Subagents go with their session. The receipt
 says where something of them still stands outside the archive.
 

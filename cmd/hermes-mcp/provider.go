@@ -112,15 +112,13 @@ until that one is named again.`
 }
 
 func (p *providerRun) setup(set settings.Provider) error {
-	switch active := p.external.Guard.Name(); {
+	switch {
 	case set.Name != "exec" && len(set.Exec.Command) > 0:
 		return usage("only exec runs a program")
 	case set.Name != "holographic" && set.Holographic.Path != "":
 		return usage("only holographic has a --path")
 	case set.Name == "exec" && len(set.Exec.Command) == 0 && len(p.config.Provider.Exec.Command) == 0:
 		return usage("exec needs a program: hermes-mcp provider setup exec -- PROGRAM ARG...")
-	case active != "" && set.Name != "none" && set.Name != active:
-		return usage("%s is active, and at most one is: hermes-mcp provider setup none --yes takes it out first", active)
 	}
 	want := p.config.Provider
 	want.Name = set.Name
@@ -130,6 +128,9 @@ func (p *providerRun) setup(set settings.Provider) error {
 	named, err := external.Open(want, p.home, p.err)
 	if err != nil { // what would not be taken is not written
 		return failure{codeUsage, err}
+	}
+	if active := p.external.Guard.Name(); active != "" && set.Name != "none" && set.Name != active {
+		return usage("%s is active, and at most one is: hermes-mcp provider setup none --yes takes it out first", active)
 	}
 	if err := p.makeHome(); err != nil {
 		return err

@@ -152,14 +152,24 @@ func (l *lookup) show(ctx context.Context) error {
 		}
 		return nil
 	}
-	if failed && found.Code == "not_found" && l.args["around_message_id"] == nil {
-		return fmt.Errorf("there is no session %q in the archive: hermes-mcp sessions lists the recent ones, hermes-mcp search QUERY finds others", l.args["session_id"])
+	if failed && found.Code == string(wire.NotFound) {
+		return errors.New(l.notThere(found.Error))
 	}
 	if failed {
 		return failure{found.exit(), errors.New(found.Error)}
 	}
 	l.print(found)
 	return nil
+}
+
+// notThere says to a person what the tool, which knows no commands, says of a
+// session or message that is not there.
+func (l *lookup) notThere(said string) string {
+	id := l.args["session_id"]
+	if strings.HasPrefix(said, "message ") {
+		return l.pasteable(fmt.Sprintf("message %v is not in session %q: hermes-mcp show %v prints its messages with their numbers", l.args["around_message_id"], id, id))
+	}
+	return l.pasteable(fmt.Sprintf("there is no session %q in the archive: hermes-mcp sessions lists the recent ones, hermes-mcp search QUERY finds others", id))
 }
 
 // An envelope is what of the tool's result is shown to a person.

@@ -94,7 +94,7 @@ func (a *app) printStatus(s health.Report) {
 	if a.user != "" {
 		row("user", "%s", a.user)
 	}
-	row("session", "%s (%s)", or(s.Session, "unknown"), s.FoundBy)
+	row("session", "%s", health.SessionLine(s.Session, s.FoundBy))
 	if s.Project != nil {
 		row("project", "%s, by %s", s.Project.Root, s.Project.Kind)
 	}

@@ -73,7 +73,7 @@ func (s *search) discover(ctx context.Context, db *transcript.DB, k ask, end tai
 		return nil, err
 	}
 	if len(hits) == 0 && k.offset == 0 {
-		end.add("No session matched: try fewer or other words, another language, a name or an error text; or call without a query for the recent sessions")
+		end.add("No session matched: try fewer or other words, another language, a name or an error text; the recent sessions come without a query (in a terminal: hermes-mcp sessions)")
 		end.add(s.misspelt(k))
 	}
 	f := &found{Success: true, Mode: discover, Query: plain.Clip(k.query, 200), Results: []*hit{}, tail: end}

@@ -67,12 +67,20 @@ func (s Subject) Check(ctx context.Context) []Check {
 	s.checkAuxiliary(add)
 	s.checkProvider(add)
 	s.checkClients(ctx, add)
-	session := s.Session.ID
-	if session == "" {
-		session = "unknown"
-	}
-	add("session", Fine, "%s (%s)", session, s.Session.How)
+	add("session", Fine, "%s", SessionLine(s.Session.ID, s.Session.How))
 	return checks
+}
+
+// SessionLine says which agent's session calls, and how that is known. At a
+// terminal there is none, which is no fault.
+func SessionLine(id, how string) string {
+	switch {
+	case id != "":
+		return fmt.Sprintf("%s (%s)", id, how)
+	case strings.HasPrefix(how, "none"):
+		return "none: no agent is running this"
+	}
+	return fmt.Sprintf("unknown (%s)", how)
 }
 
 // checkProvider looks at the external memory. Nothing is asked of it.
