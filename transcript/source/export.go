@@ -132,14 +132,38 @@ func eachInZip(path string, each func(io.Reader) error) error {
 	return nil
 }
 
-// brokenExport says where an export stops being JSON; what stands before it
-// was read.
+// maxConversation is the largest conversation of an export. A zip of a few
+// megabytes can hold one that no memory takes.
+const maxConversation = 128 << 20
+
+var errTooLarge = fmt.Errorf("a conversation of more than %d MiB; it and what follows it in that file were not read", maxConversation>>20)
+
+// A rationed reader gives out left bytes, and then errTooLarge.
+type rationed struct {
+	r    io.Reader
+	left int
+}
+
+func (r *rationed) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := r.r.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}
+
+// brokenExport says where an export stops being JSON, or has a conversation
+// that is too large; what stands before it was read.
 type brokenExport struct {
 	at  int64
 	err error
 }
 
 func (b *brokenExport) Error() string {
+	if errors.Is(b.err, errTooLarge) {
+		return fmt.Sprintf("from byte %d on: %v", b.at, b.err)
+	}
 	return fmt.Sprintf("not JSON from byte %d on: %v", b.at, b.err)
 }
 
@@ -166,7 +190,8 @@ func eachValue(ctx context.Context, r io.Reader, fn func(rawJSON) error) error {
 			return err
 		}
 	}
-	dec := json.NewDecoder(in)
+	ration := &rationed{in, maxConversation}
+	dec := json.NewDecoder(ration)
 	if list {
 		if _, err := dec.Token(); err != nil {
 			return &brokenExport{dec.InputOffset(), err}
@@ -176,6 +201,7 @@ func eachValue(ctx context.Context, r io.Reader, fn func(rawJSON) error) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		ration.left = maxConversation
 		var raw rawJSON
 		if err := dec.Decode(&raw); err == io.EOF {
 			return nil
@@ -188,6 +214,9 @@ func eachValue(ctx context.Context, r io.Reader, fn func(rawJSON) error) error {
 		if err := fn(raw); err != nil {
 			return err
 		}
+	}
+	if ration.left <= 0 { // not the end of the list
+		return &brokenExport{dec.InputOffset(), errTooLarge}
 	}
 	return nil
 }

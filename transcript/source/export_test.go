@@ -4,6 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/hermes-mcp/hermes-mcp/transcript"
@@ -101,4 +105,41 @@ func FuzzExports(f *testing.F) {
 			readTwice(t, src, "fuzz.json", content)
 		}
 	})
+}
+
+// A zip of nine megabytes can hold a conversation of gigabytes, which no memory
+// takes.
+func TestAConversationThatIsTooLargeIsNamedAndThoseBeforeItAreRead(t *testing.T) {
+	for name, c := range map[string]struct{ begin, more string }{
+		"a text without end": {`{"title":"`, "a"},
+		"blanks without end": {"", " "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, "export.zip", "")
+			f, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := zip.NewWriter(f)
+			w, err := z.Create("conversations.json")
+			if err == nil {
+				_, err = io.WriteString(w, "["+gptConv+","+c.begin)
+			}
+			more := bytes.Repeat([]byte(c.more), 1<<20)
+			for n := 0; n <= maxConversation && err == nil; n += len(more) {
+				_, err = w.Write(more)
+			}
+			if err == nil {
+				_, err = io.WriteString(w, `"}]`)
+			}
+			if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			got := read(t, ChatGPT{}, path)
+			equal(t, "before it", got.of("chatgpt:g1"), gptWant)
+			if len(got.problems) != 1 || !strings.Contains(got.problems[0], "more than 128 MiB") {
+				t.Errorf("problems %q", got.problems)
+			}
+		})
+	}
 }
