@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // MaxSize is the largest file that is read, in bytes.
@@ -34,6 +35,10 @@ var (
 	// ErrBusy: the lock was not had in time.
 	ErrBusy = errors.New("lock not had in time")
 )
+
+// HalfSaved is how long an empty file is given to become a saved one: some
+// editors empty or remove a file before they write it.
+const HalfSaved = 100 * time.Millisecond
 
 const suffix = ".hermes-mcp"
 
@@ -94,10 +99,10 @@ func (n *Next) Discard() error {
 // Replace puts the staged bytes in force. That outlives a power cut once the
 // folder is synced, see [SyncFolder]. was is the file as it was read; found is
 // what was really there when it was replaced, which differs from was.Bytes when
-// somebody wrote in between. With done set the replacement has happened even if
-// err is not nil; Old must be removed when found has been taken care of.
-// Otherwise the file is as it was, and Discard must follow; ErrNoRename is one
-// of these errors.
+// somebody wrote in between; who has just emptied it is given HalfSaved to
+// write. With done set the replacement has happened even if err is not nil; Old
+// must be removed when found has been taken care of. Otherwise the file is as it
+// was, and Discard must follow; ErrNoRename is one of these errors.
 func (n *Next) Replace(was File) (found []byte, done bool, err error) {
 	err = n.f.Close()
 	n.f = nil
@@ -131,6 +136,9 @@ func (n *Next) Replace(was File) (found []byte, done bool, err error) {
 	if kept {
 		n.Old = n.old
 		found, err = was.again(n.old)
+		for end := time.Now().Add(HalfSaved); err == nil && len(found) == 0 && len(was.Bytes) > 0 && time.Now().Before(end); time.Sleep(HalfSaved / 20) {
+			found, err = was.again(n.old) // an editor is about to write there
+		}
 	}
 	return found, true, err
 }

@@ -13,14 +13,9 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/memstore/journal"
 )
 
-const (
-	// mergeTries is how often an edit starts over when somebody without a lock
-	// keeps writing into the file.
-	mergeTries = 5
-	// halfSaved is how long an empty file is given to become a saved one: some
-	// editors empty or remove a file before they write it.
-	halfSaved = 100 * time.Millisecond
-)
+// mergeTries is how often an edit starts over when somebody without a lock
+// keeps writing into the file.
+const mergeTries = 5
 
 // A Request is an edit as the journal will name it.
 type Request struct {
@@ -117,7 +112,7 @@ func (w *writing) begin() (doc document.Doc, err error) {
 	}
 	after, pending, torn := w.l.known.Before(w.file.Target)
 	if len(w.disk.Bytes) == 0 && (len(after) > 0 || pending != nil && len(pending.After) > 0) {
-		for end := time.Now().Add(halfSaved); len(w.disk.Bytes) == 0 && time.Now().Before(end); time.Sleep(halfSaved / 20) {
+		for end := time.Now().Add(durable.HalfSaved); len(w.disk.Bytes) == 0 && time.Now().Before(end); time.Sleep(durable.HalfSaved / 20) {
 			if doc, err = w.load(); err != nil {
 				return doc, err
 			}
