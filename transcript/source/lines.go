@@ -187,7 +187,11 @@ func (l *lines) values(line []byte, tooLong bool) (vals [][]byte, reason string)
 	l.tally.Objects += len(vals)
 	if reason != "" {
 		l.tally.Bad++
-		reason = fmt.Sprintf("not all of the line is JSON (%s); values kept: %d", reason, len(vals))
+		if len(vals) > 0 {
+			reason = fmt.Sprintf("part of the line is not JSON (%s); the rest of it is kept", reason)
+		} else {
+			reason = fmt.Sprintf("the line is not JSON (%s)", reason)
+		}
 	}
 	if len(vals) > 1 {
 		l.tally.Glued++
