@@ -111,6 +111,12 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 			a.problems = append(a.problems, settings.Problem{Where: a.config.Origins["sources.exclude"], Key: "sources.exclude", Reason: err.Error()})
 		}
 	}
+	for _, said := range a.config.Owner {
+		name, _, one := strings.Cut(said, "=")
+		if err := knownSource(name); err != nil && one {
+			a.problems = append(a.problems, settings.Problem{Where: a.config.Origins["sources.owner"], Key: "sources.owner", Reason: err.Error()})
+		}
+	}
 	a.connect()
 	for _, p := range a.problems {
 		if !lenient && !p.Foreign {

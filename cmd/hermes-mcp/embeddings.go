@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-mcp/hermes-mcp/summarizer/embedding"
 	"github.com/hermes-mcp/hermes-mcp/summarizer/endpoint"
 	"github.com/hermes-mcp/hermes-mcp/transcript"
+	"github.com/hermes-mcp/hermes-mcp/transcript/plain"
 	"github.com/hermes-mcp/hermes-mcp/transcript/vector/static"
 )
 
@@ -134,7 +135,7 @@ func (a *app) embed(ctx context.Context) error {
 		return err
 	}
 	if to := a.embeddingEndpoint(); to != "" {
-		fmt.Fprintf(a.err, "embedding %d sessions, which %s is sent; interrupt and go on whenever you like\n", c.Pending, to)
+		fmt.Fprintf(a.err, "embedding %s, which %s is sent; interrupt and go on whenever you like\n", plain.Count(c.Pending, "session"), to)
 	}
 	last := time.Now()
 	err = db.Embed(ctx, func(sessions int) {

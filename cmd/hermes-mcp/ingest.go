@@ -166,6 +166,9 @@ func (a *app) toIngest(ctx context.Context, paths []string, only string) ([]keep
 }
 
 func (a *app) inPlaces(ctx context.Context, sources map[string]transcript.Source) ([]keeper.Batch, error) {
+	if len(a.config.Exclude) > 0 {
+		fmt.Fprintf(a.err, "hermes-mcp: left out, since sources.exclude (%s) says so: %s\n", a.config.Origins["sources.exclude"], strings.Join(a.config.Exclude, ", "))
+	}
 	var work []keeper.Batch
 	for _, src := range source.All() {
 		if sources[src.Name()] == nil || a.config.Excluded(src.Name()) {

@@ -54,7 +54,7 @@ func (s Subject) Check(ctx context.Context) []Check {
 		add("config", Bad, "%s", p)
 	}
 	if len(s.Problems) == 0 {
-		add("config", Fine, "%d settings are not at their default", len(s.Config.Origins))
+		add("config", Fine, "%s said, the others at their default", plain.Count(len(s.Config.Origins), "setting"))
 	}
 	for _, w := range s.scanning() {
 		add("scan", Warn, "%s", w)
