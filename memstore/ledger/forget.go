@@ -3,10 +3,10 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hermes-mcp/hermes-mcp/memstore/durable"
@@ -50,7 +50,7 @@ func (l *Ledger) Forget(ctx context.Context, files []File) (err error) {
 	if err := os.Remove(l.cachePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return l.tell(targets)
+	return l.tell(journal.Forgotten, slices.Values(targets), true) // for who has read the lines that were blanked
 }
 
 // removeFiles removes files and what stands beside each under its name: its lock,
@@ -80,24 +80,4 @@ func removeFiles(files []File) (removed int, err error) {
 		}
 	}
 	return removed, nil
-}
-
-// tell writes a line of each target, for who has read those that were blanked.
-func (l *Ledger) tell(targets []string) (err error) {
-	log, err := l.Log().Append()
-	if err != nil {
-		return fmt.Errorf("open the journal: %w", err)
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	if err := l.known.Follow(log, l.cachePath()); err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	var records []*journal.Record
-	last := l.known.Newest()
-	for _, t := range targets {
-		now := l.Now()
-		last = journal.NewID(now, last)
-		records = append(records, &journal.Record{ID: last, At: now.UTC(), Target: t, Kind: journal.Forgotten})
-	}
-	return errors.Join(log.Write(&l.known, records...), log.Sync())
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -63,6 +65,15 @@ func (l *Ledger) settle(ctx context.Context) (err error) {
 			return fmt.Errorf("sync %s: %w", dir, err)
 		}
 	}
+	if err := l.tell(journal.Settled, maps.Keys(l.unsettled), false); err != nil { // the folders are synced
+		return err
+	}
+	clear(l.unsettled)
+	return nil
+}
+
+// tell writes a line of that kind about each target.
+func (l *Ledger) tell(kind string, targets iter.Seq[string], sync bool) (err error) {
 	log, err := l.Log().Append()
 	if err != nil {
 		return fmt.Errorf("open the journal: %w", err)
@@ -72,15 +83,19 @@ func (l *Ledger) settle(ctx context.Context) (err error) {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	last := l.known.Newest()
-	var marks []*journal.Record
-	for target := range l.unsettled {
-		last = journal.NewID(l.Now(), last)
-		marks = append(marks, &journal.Record{ID: last, At: l.Now().UTC(), Target: target, Kind: journal.Settled})
+	var lines []*journal.Record
+	for target := range targets {
+		now := l.Now()
+		last = journal.NewID(now, last)
+		lines = append(lines, &journal.Record{ID: last, At: now.UTC(), Target: target, Kind: kind})
 	}
-	if err := log.Write(&l.known, marks...); err != nil { // not synced: the folders are
+	err = log.Write(&l.known, lines...)
+	if err == nil && sync {
+		err = log.Sync()
+	}
+	if err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
-	clear(l.unsettled)
 	return nil
 }
 
