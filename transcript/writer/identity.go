@@ -98,25 +98,36 @@ func (s *store) twinsOf(sess *sessionRow) (map[int64][]int64, error) {
 	if t, ok := s.twins[sess.id]; ok {
 		return t, nil
 	}
-	st, err := s.Stmt("SELECT id FROM message WHERE session = ? ORDER BY seq")
-	if err != nil {
-		return nil, err
-	}
-	ids, err := engine.Column[int64](st.QueryContext(s.Ctx, sess.id))
-	if err != nil {
-		return nil, err
-	}
 	t := make(map[int64][]int64)
-	for _, id := range ids {
-		var m record.Message
-		if _, err := s.load(id, &m); err != nil {
-			return nil, err
-		}
-		sum := contentSum(&m)
+	err := s.eachOf(sess, func(id int64, m *record.Message) {
+		sum := contentSum(m)
 		t[sum] = append(t[sum], id)
+	})
+	if err != nil {
+		return nil, err
 	}
 	s.twins[sess.id] = t
 	return t, nil
+}
+
+// eachOf loads the messages of sess that are its own, in order.
+func (s *store) eachOf(sess *sessionRow, do func(id int64, m *record.Message)) error {
+	st, err := s.Stmt("SELECT id FROM message WHERE session = ? ORDER BY seq")
+	if err != nil {
+		return err
+	}
+	ids, err := engine.Column[int64](st.QueryContext(s.Ctx, sess.id))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var m record.Message
+		if _, err := s.load(id, &m); err != nil {
+			return err
+		}
+		do(id, &m)
+	}
+	return nil
 }
 
 const keyedBoth = 3

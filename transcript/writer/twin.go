@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hermes-mcp/hermes-mcp/transcript/engine"
 	"github.com/hermes-mcp/hermes-mcp/transcript/record"
 )
 
@@ -45,23 +44,14 @@ func (s *store) saidIn(sess *sessionRow) (map[int64][]said, error) {
 	if t, ok := s.said[sess.id]; ok {
 		return t, nil
 	}
-	st, err := s.Stmt("SELECT id FROM message WHERE session = ? ORDER BY seq")
-	if err != nil {
-		return nil, err
-	}
-	ids, err := engine.Column[int64](st.QueryContext(s.Ctx, sess.id))
-	if err != nil {
-		return nil, err
-	}
 	t := make(map[int64][]said)
-	for _, id := range ids {
-		var m record.Message
-		if _, err := s.load(id, &m); err != nil {
-			return nil, err
-		}
-		sum := spokenSum(&m)
+	err := s.eachOf(sess, func(id int64, m *record.Message) {
+		sum := spokenSum(m)
 		_, made := madeID(m.UID)
 		t[sum] = append(t[sum], said{id, made})
+	})
+	if err != nil {
+		return nil, err
 	}
 	s.said[sess.id] = t
 	return t, nil
