@@ -36,7 +36,7 @@ func (e Expiring) String() string {
 	if e.NotArchived == 0 {
 		return line + "all are archived and stay here"
 	}
-	return line + fmt.Sprintf("%d are not archived yet: hermes-mcp ingest", e.NotArchived)
+	return line + fmt.Sprintf("not archived yet: %d, see hermes-mcp ingest", e.NotArchived)
 }
 
 // expiring looks at every source whose agent deletes its own files. db is nil
