@@ -2,6 +2,7 @@ package summarizer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -176,14 +177,7 @@ func (c *Client) messages(ctx context.Context, r request) (reply, error) {
 	}
 	out.text = answerOf(out.text)
 	if got.StopReason == "refusal" {
-		out.refused = or(out.text, "no reason given")
+		out.refused = cmp.Or(out.text, "no reason given")
 	}
 	return out, nil
-}
-
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func (a *app) begin(cmd *cobra.Command, lenient bool, do func(ctx context.Contex
 	if err := a.checkHome(lenient); err != nil {
 		return err
 	}
-	a.user = or(a.userFlag, a.env("HERMES_MCP_USER"))
+	a.user = cmp.Or(a.userFlag, a.env("HERMES_MCP_USER"))
 	if err := checkUser(a.user); err != nil {
 		return failure{codeUsage, err}
 	}
@@ -156,7 +157,7 @@ func (a *app) checkHome(lenient bool) error {
 func (a *app) connect() {
 	var err error
 	if a.external, err = external.Open(a.config.Provider, a.home, &childLog{folder: a.home.MCP("logs")}); err != nil {
-		a.problems = append(a.problems, settings.Problem{Where: or(a.config.Origins["provider.name"], a.home.MCP("config.yaml")), Key: "provider", Reason: err.Error()})
+		a.problems = append(a.problems, settings.Problem{Where: cmp.Or(a.config.Origins["provider.name"], a.home.MCP("config.yaml")), Key: "provider", Reason: err.Error()})
 	}
 }
 

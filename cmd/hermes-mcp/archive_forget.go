@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -283,7 +284,7 @@ func (a *app) printPreview(what transcript.Chosen, become, how string, asJSON bo
 		fmt.Fprintf(a.out, "not to go: %s that other sessions repeat\n", plain.Count(p.Shared, "message"))
 	}
 	for _, s := range p.Stays {
-		fmt.Fprintf(a.out, "related, and stays: %s (%s); --lineage takes it too\n", s.Session, or(string(s.Relation), "origin"))
+		fmt.Fprintf(a.out, "related, and stays: %s (%s); --lineage takes it too\n", s.Session, cmp.Or(string(s.Relation), "origin"))
 	}
 	fmt.Fprintf(a.out, "nothing was changed; %s\n", how)
 	return nil

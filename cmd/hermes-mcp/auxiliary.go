@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (a *app) model(name string) *summarizer.Client {
 		return nil
 	}
 	task := summarizer.Task{
-		Name: name, Provider: or(t.Provider, summarizer.OpenAI), Model: t.Model, BaseURL: t.BaseURL, APIKey: t.APIKey,
+		Name: name, Provider: cmp.Or(t.Provider, summarizer.OpenAI), Model: t.Model, BaseURL: t.BaseURL, APIKey: t.APIKey,
 		Timeout: t.Timeout, MaxConcurrency: t.MaxConcurrency, InputPrice: t.InputPrice, OutputPrice: t.OutputPrice,
 	}
 	if t.ExtraBody != "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -64,13 +65,13 @@ func readEvent(in io.Reader, event string) (hookEvent, error) {
 	if err := json.NewDecoder(io.LimitReader(in, largestEvent)).Decode(&e); err != nil {
 		return e, err
 	}
-	e.Session, e.Transcript = or(e.Session, or(e.Camel, e.Cursor)), or(e.Transcript, e.CamelPath)
+	e.Session, e.Transcript = cmp.Or(e.Session, e.Camel, e.Cursor), cmp.Or(e.Transcript, e.CamelPath)
 	if e.Dir == "" && len(e.Workspaces) > 0 {
 		e.Dir = e.Workspaces[0]
 	}
-	e.Said = or(e.Said, e.Response)
-	e.own = or(e.Event, event)
-	e.Event = or(eventNames[e.own], e.own)
+	e.Said = cmp.Or(e.Said, e.Response)
+	e.own = cmp.Or(e.Event, event)
+	e.Event = cmp.Or(eventNames[e.own], e.own)
 	return e, nil
 }
 

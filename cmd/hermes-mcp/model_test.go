@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func (m *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			calls = append(calls, map[string]any{"function": map[string]any{"name": "memory", "arguments": op}})
 		}
 	}
-	message := map[string]any{"content": or(text.String(), "NONE")}
+	message := map[string]any{"content": cmp.Or(text.String(), "NONE")}
 	if len(asked.Tools) > 0 {
 		message["tool_calls"] = calls
 	}

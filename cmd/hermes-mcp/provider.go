@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (p *providerRun) one() error {
 func (p *providerRun) list() error {
 	active := p.external.Guard.Name()
 	if p.json {
-		return p.printJSON(map[string]any{"active": or(active, "none"), "providers": roster.All()})
+		return p.printJSON(map[string]any{"active": cmp.Or(active, "none"), "providers": roster.All()})
 	}
 	for _, e := range roster.All() {
 		mark := " "
@@ -204,7 +205,7 @@ func (p *providerRun) test(ctx context.Context, args []string) error {
 	if err := p.one(); err != nil {
 		return err
 	}
-	steps, ok := p.external.Test(ctx, or(strings.Join(args, ""), "what do you know about the user?"))
+	steps, ok := p.external.Test(ctx, cmp.Or(strings.Join(args, ""), "what do you know about the user?"))
 	if p.json {
 		if err := p.printJSON(map[string]any{"success": ok, "provider": p.external.Guard.Name(), "steps": steps}); err != nil {
 			return err

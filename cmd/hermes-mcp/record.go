@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,7 +53,7 @@ func recordedID(user, key string) string {
 	}
 	sum := sha256.Sum256([]byte(user + "\x00" + key)) // a name of a user holds no NUL
 	hash := hex.EncodeToString(sum[:6])
-	return or(id[:min(len(id), longestID-1-len(hash))], "chat") + "@" + hash
+	return cmp.Or(id[:min(len(id), longestID-1-len(hash))], "chat") + "@" + hash
 }
 
 // recorder is session_record where it is asked for.

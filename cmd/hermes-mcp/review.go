@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (a *app) review(ctx context.Context, session string, asJSON bool) error {
 		all  []curator.Judged
 	}{{"saved", out.Applied}, {"waits", out.Staged}, {"dropped", out.Dropped}} {
 		for _, j := range part.all {
-			fmt.Fprintf(a.out, "%-8s %s %s: %s%s\n", part.what, j.Op.Action, j.Target, or(j.Op.Content, j.Op.OldText), because(j))
+			fmt.Fprintf(a.out, "%-8s %s %s: %s%s\n", part.what, j.Op.Action, j.Target, cmp.Or(j.Op.Content, j.Op.OldText), because(j))
 		}
 	}
 	for _, n := range out.Notes {

@@ -167,13 +167,6 @@ func printArchive(now health.Archive, row func(name, format string, args ...any)
 	}
 }
 
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
-}
-
 func goVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return strings.TrimPrefix(info.GoVersion, "go")
