@@ -220,7 +220,7 @@ func (w *writing) run(req Request, doc document.Doc) (document.Doc, string, erro
 		if rec != nil {
 			w.queue(&journal.Record{Kind: journal.Abort, Of: rec.ID})
 		}
-		w.foreign(was, found)
+		w.foreign(doc.Bytes(), found) // not was, which in a later try the journal takes for aborted
 		if doc, err = parse(w.real, found); err != nil {
 			_, back := w.write(nil, found, nil) // no text: in force again as it was
 			return document.Doc{}, "", errors.Join(err, back)

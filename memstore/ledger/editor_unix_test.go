@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -62,4 +63,55 @@ func saveOnceReplaced(editor *os.File, path string) error {
 		}
 	}
 	return errors.New("the file was not replaced")
+}
+
+// An edit that starts over has been in force for a moment, in which an editor may
+// have read it: what is missing from what it then saves has left the file.
+func TestWhatAnEditorSavesFromAnEditThatStartsOverLeftTheFile(t *testing.T) {
+	ctx := context.Background()
+	l := New(filepath.Join(t.TempDir(), "mcp"))
+	f := File{Target: "memory", Path: filepath.Join(t.TempDir(), "MEMORY.md")}
+	save := func(text string) {
+		if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	save("gone\n§\nstays")
+	noMatch := errors.New("no match")
+	try := 0
+	_, _, err := l.Edit(ctx, f, Request{
+		Kind: "edit",
+		Plan: func(d document.Doc) (document.Doc, error) {
+			if i := slices.Index(d.Entries(), "gone"); i >= 0 {
+				return d.Remove(i), nil
+			}
+			return d, noMatch
+		},
+		Meanwhile: func(View) {
+			if try++; try == 1 {
+				save("gone\n§\nstays\n§\nthe editor's")
+				return
+			}
+			now, err := os.ReadFile(f.Path)
+			if err != nil {
+				t.Error(err)
+			}
+			save(string(now) + "\n§\nlater")
+		},
+	})
+	if !errors.Is(err, noMatch) || try != 2 {
+		t.Fatalf("after %d tries %v", try, err)
+	}
+	lost, err := l.Lost(ctx, f)
+	if err := errors.Join(err, l.Close(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, one := range lost {
+		texts = append(texts, one.Text)
+	}
+	slices.Sort(texts)
+	if want := []string{"gone", "the editor's"}; !slices.Equal(texts, want) {
+		t.Errorf("left the file: %q, want %q", texts, want)
+	}
 }
