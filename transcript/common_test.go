@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,57 @@ func TestACommonWordFindsWhatIsAboutIt(t *testing.T) {
 		a := search(t, db, query)
 		if got := hitIDs(a); len(got) < 2 || !strings.HasPrefix(got[0], "t:") || !strings.HasPrefix(got[1], "t:") || !strings.Contains(a.Note, "too common") {
 			t.Errorf("%s: %v; %s", query, got, a.Note)
+		}
+	}
+}
+
+// So does how often they say it: nothing but that tells the session that is about
+// the word from those which name it, when neither title nor first prompt hold it.
+// It counts what a session held when it came and what it has grown by since.
+func TestACommonWordFindsWhatSaysItAllTheTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of sessions")
+	}
+	ctx, db := context.Background(), openTest(t)
+	begun := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	dense := func(from, to int) (msgs []Message) {
+		for i := from; i < to; i++ {
+			m := spoke(Assistant, fmt.Sprintf("step %d goes on as was planned, with the pump and the valve of part %d", i, i*7))
+			if i == 0 {
+				m = spoke(UserRole, "please look at this")
+			} else if i%4 != 0 {
+				m.Content = fmt.Sprintf("the gateway answers %d times before its queue is full", i)
+			}
+			m.UID = fmt.Sprint(i)
+			msgs = append(msgs, m)
+		}
+		return msgs
+	}
+	tell(t, db, Session{ID: "t:whole", StartedAt: begun}, dense(0, 40)...)
+	for i := range 40 {
+		if err := db.Put(ctx, Session{ID: "t:grown", StartedAt: begun}, dense(i, i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(t, db, Session{ID: "t:renamed", StartedAt: begun}, dense(0, 40)...)
+	tell(t, db, Session{ID: "t:renamed", Title: "Monday", StartedAt: begun})
+	if err := db.Tend(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	src := crowd(12_500)
+	if r, err := db.Ingest(ctx, src, []File{{Source: src.Name(), Path: t.TempDir(), Size: 1}}, true, nil); err != nil || r.Messages != int(src) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, query := range []string{"gateway", "gateway of"} {
+		a, err := db.Search(ctx, Query{Text: query, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := hitIDs(a)
+		for _, want := range []string{"t:whole", "t:grown", "t:renamed"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %s is not among %v", query, want, got)
+			}
 		}
 	}
 }

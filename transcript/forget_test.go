@@ -97,6 +97,23 @@ func TestAForgottenSessionLeavesNoByteBehind(t *testing.T) {
 	}
 }
 
+// What a session said all the time is kept beside it, and goes with it.
+func TestAForgottenSessionLeavesNothingOfWhatItSaidAllTheTime(t *testing.T) {
+	db := openTest(t)
+	var msgs []Message
+	for i := range 20 {
+		msgs = append(msgs, spoke(Assistant, fmt.Sprintf("part %d of the quokkaflange", i)))
+	}
+	tell(t, db, Session{ID: "test:secret"}, msgs...)
+	tell(t, db, Session{ID: "test:stays"}, spoke(UserRole, "plan the garden"))
+	var dense string
+	if err := db.read.QueryRow("SELECT dense FROM session WHERE name = 'test:secret'").Scan(&dense); err != nil || dense != "part quokkaflang" {
+		t.Fatalf("%q, %v", dense, err)
+	}
+	forget(t, db, Choice{Sessions: []string{"secret"}}, true)
+	nowhere(t, db, "quokkaflang")
+}
+
 // Every table that knows of messages or sessions is looked at: what a new one
 // holds of a session that was forgotten must go too.
 func TestForgettingLeavesNoRowBehindInAnyTable(t *testing.T) {

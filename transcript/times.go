@@ -101,7 +101,7 @@ func noteOf(f index.Found, q analysis.Query, times []date.Span, notes []string) 
 		notes = append(notes, "nothing matches all that was asked for; these match a part of it")
 	}
 	if f.Recent {
-		notes = append(notes, "the words are too common to look at every message; titles, first prompts and the newest messages decide")
+		notes = append(notes, "the words are too common to look at every message; titles, first prompts, words said all the time and the newest messages decide")
 	}
 	if len(times) > 0 && len(f.Sessions) > 0 {
 		var told []string

@@ -12,7 +12,8 @@
 // When they are few, every match is. When not, the rare terms lead: messages
 // that hold one of them, with all terms counted; and what only common words
 // match is looked at from the newest back. A query of nothing but common words
-// also asks the titles and first prompts of all sessions. Candidates get a cheap
+// also asks the titles and first prompts of all sessions; one of a single common
+// word, too, which sessions say it all the time. Candidates get a cheap
 // score; the best are scored in full by package rank, after the index has been
 // asked for all terms in their sessions. All limits count rows, not time, so the
 // same archive gives the same answer on a busy machine.

@@ -168,6 +168,22 @@ func (p *plan) matching(terms []int, only string) expression {
 	return p.express(match, terms)
 }
 
+// DenseMark begins a word that a session says all the time, in its row of the
+// index of sessions: such a word is found only when it is asked for as one.
+const DenseMark = "·"
+
+// dense writes the expression for the sessions that say a term all the time.
+func (p *plan) dense(term int) expression {
+	var all []string
+	var e expression
+	for _, s := range p.terms[term].phrases {
+		all = append(all, `"`+DenseMark+s[1:])
+		e.owner = append(e.owner, int32(term))
+	}
+	e.match = strings.Join(all, " OR ")
+	return e
+}
+
 // holding writes the expression for rows that hold all of some, of which all
 // terms are collected.
 func (p *plan) holding(terms, some []int) expression {

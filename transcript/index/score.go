@@ -13,6 +13,7 @@ type hopeful struct {
 	session *dirSession
 	score   float64   // of the best message
 	tf      []float64 // of the session, by term
+	dense   bool      // says the term all the time
 }
 
 // preselect scores every session that matches in a cheap way, its best message
@@ -34,6 +35,7 @@ func (s *search) preselect(model *rank.Model) []*hopeful {
 			of[r.session] = h
 			all = append(all, h)
 		}
+		h.dense = h.dense || r.dense
 		clear(tf)
 		f := s.plan.factor(r.slot)
 		for _, hit := range s.hits[r.first : r.first+r.n] {

@@ -20,6 +20,7 @@ const (
 	fullSessions = 60 // scored in full
 	askSessions  = 6  // of these, asked for all terms when not every row was
 	askAlone     = 4  // for a single term
+	askDense     = 4  // for one, of those that say it all the time
 	askPhrases   = 8  // with more, fewer sessions are asked
 	askBlocks    = 40 // of one session
 
@@ -51,6 +52,7 @@ type row struct {
 	slot     Slot
 	session  *dirSession
 	first, n int
+	dense    bool // stands for a session that says the term all the time
 }
 
 func (s *search) run(ctx context.Context) error {
@@ -139,6 +141,11 @@ func (s *search) common(ctx context.Context, order, rest []int) error {
 	if err := s.titles(ctx, s.plan.matching(order, "")); err != nil || len(rest) == 0 {
 		return err
 	}
+	if len(order) == 1 {
+		if err := s.dense(ctx, order[0]); err != nil {
+			return err
+		}
+	}
 	rest = rest[:min(3, len(rest))]
 	steps := []expression{s.plan.matching(order, "")}
 	switch len(rest) {
@@ -186,6 +193,16 @@ func (s *search) titles(ctx context.Context, e expression) error {
 			}
 			return -1
 		})
+}
+
+// dense adds the sessions that say a term all the time, as candidates.
+func (s *search) dense(ctx context.Context, term int) error {
+	before := len(s.rows)
+	err := s.titles(ctx, s.plan.dense(term))
+	for i := range s.rows[before:] {
+		s.rows[before+i].dense = true
+	}
+	return err
 }
 
 // ask runs one statement; message turns its row ids into those of messages.
@@ -256,7 +273,15 @@ func (s *search) complete(ctx context.Context, best []*hopeful, missing []int) e
 	if len(s.plan.terms) == 1 { // it has been counted where it stands newest
 		n = askAlone
 	}
-	for _, h := range best[:min(n, len(best))] {
+	dense := askDense
+	for _, h := range best {
+		left := &n
+		if h.dense {
+			left = &dense
+		}
+		if *left--; *left < 0 {
+			continue
+		}
 		blocks := h.session.blocks
 		if s.since > 0 && len(blocks) > 0 && blocks[0]*BlockSlots > s.since {
 			continue

@@ -128,6 +128,11 @@ func (s *store) finishSession(r *sessionRow) error {
 	if !r.changed {
 		return nil
 	}
+	if len(r.heard) > 0 {
+		if err := s.weigh(r, 1); err != nil {
+			return err
+		}
+	}
 	if header := record.TitleText(&r.Session) + "\n" + r.Preview; header != r.header {
 		if err := s.indexHeader(r, header); err != nil {
 			return err
@@ -135,10 +140,10 @@ func (s *store) finishSession(r *sessionRow) error {
 	}
 	return s.Exec(`UPDATE session SET root = ?, parent = ?, relation = ?, title = ?, project = ?, dir = ?, branch = ?, model = ?,
 		surface = ?, user = ?, version = ?, started = ?, ended = ?, active = ?, end_reason = ?, path = ?, gone = ?,
-		messages = ?, text = ?, preview = ?, header = ?, keyed = ?, chat = ?, rev = ? WHERE id = ?`,
+		messages = ?, text = ?, preview = ?, header = ?, keyed = ?, chat = ?, dense = ?, counted = ?, rev = ? WHERE id = ?`,
 		r.root, r.ParentID, string(r.Relation), r.Title, r.Project, r.Dir, r.Branch, r.Model,
 		r.Surface, r.User, r.Version, record.Millis(r.StartedAt), record.Millis(r.EndedAt), record.Millis(r.LastActive), r.EndReason, r.SourcePath, r.SourceGone,
-		r.Messages, r.text, r.Preview, r.header, r.keyed, r.Chat, s.rev, r.id)
+		r.Messages, r.text, r.Preview, r.header, r.keyed, r.Chat, r.dense, r.counted, s.rev, r.id)
 }
 
 // indexHeader puts what says what the session is about into its own index, and
@@ -152,12 +157,11 @@ func (s *store) indexHeader(r *sessionRow, header string) error {
 	if err := s.Row("SELECT coalesce(min(id), ?) FROM block WHERE session = ?", []any{id, r.id}, &id); err != nil {
 		return err
 	}
-	title, words, size := analyse(record.TitleText(&r.Session))
+	_, words, size := analyse(record.TitleText(&r.Session))
 	_, before, _ := analyse(r.header[:max(0, strings.LastIndexByte(r.header, '\n'))])
 	s.count(words, before)
 	r.header = header
-	opening, _, _ := analyse(r.Preview)
-	if err := s.Exec("INSERT OR REPLACE INTO session_fts (rowid, text) VALUES (?, ?)", r.id, title+" "+opening); err != nil {
+	if err := s.indexAbout(r); err != nil {
 		return err
 	}
 	return s.setSlot(r.id, id*index.BlockSlots, index.Slot{Header: true, Indexed: size > 0, Tokens: size}.Encode())

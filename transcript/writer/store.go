@@ -26,6 +26,8 @@ type store struct {
 	graves   map[string]bool // names of forgotten sessions
 	onlyNew  bool            // what is known already stays as it is
 	imports  bool            // what is known already keeps its words
+	heard    int             // messages whose words are kept for weighing
+	turns    float64         // in the archive, roughly; 0 until asked for
 
 	newSessions, newMessages int
 	buriedNow                int // messages left out, since they were forgotten
@@ -38,7 +40,10 @@ type sessionRow struct {
 	text        int64
 	keyed       int64
 	header      string
-	fresh       bool // not in the table yet
+	dense       string // see dense.go
+	counted     int
+	heard       [][]string // the words of each message, of a session that is new
+	fresh       bool       // not in the table yet
 	changed     bool
 	needPreview bool
 }
@@ -67,8 +72,8 @@ func (s *store) lookup(id string) (*sessionRow, error) {
 		return r, nil
 	}
 	r := &sessionRow{}
-	err := s.Row("SELECT "+record.SessionColumns+", id, root, text, keyed, header FROM session WHERE name = ?", []any{id},
-		append(record.SessionFields(&r.Session), &r.id, &r.root, &r.text, &r.keyed, &r.header)...)
+	err := s.Row("SELECT "+record.SessionColumns+", id, root, text, keyed, header, dense, counted FROM session WHERE name = ?", []any{id},
+		append(record.SessionFields(&r.Session), &r.id, &r.root, &r.text, &r.keyed, &r.header, &r.dense, &r.counted)...)
 	if noRows(err) {
 		return nil, nil
 	}
@@ -140,6 +145,7 @@ func (s *store) add(d *draft, rest []*draft) error {
 		return err
 	}
 	s.index(id, d.terms, d.words, nil, false)
+	s.listen(sess, d)
 	s.newMessages++
 	s.read.reached(sess, sess.Messages)
 	s.touch(sess, &d.Message)

@@ -16,11 +16,19 @@ const (
 	logPages   = 1000            // of the write-ahead log that may lie after a small ingest: each checkpoint waits for the disk
 )
 
-// Tend does the upkeep that no write does on the way: it merges pieces of the
-// index and copies the write-ahead log back, in small steps under the writer's
-// lock. thorough goes on until little is left to do. It is called after an
-// ingest; a process that only calls Put should call it when it is idle.
+// Tend does the upkeep that no write does on the way: it counts what sessions
+// that have grown say all the time, merges pieces of the index and copies the
+// write-ahead log back, in small steps under the writer's lock. thorough goes on
+// until little is left to do. It is called after an ingest; a process that only
+// calls Put should call it when it is idle.
 func (w *Writer) Tend(ctx context.Context, thorough bool) error {
+	counting := denseLeast
+	if thorough {
+		counting = mergeTime
+	}
+	if err := w.countGrown(ctx, time.Now().Add(counting)); err != nil {
+		return err
+	}
 	deadline := time.Now().Add(mergeTime)
 	for step := 0; step < quietSteps || thorough && time.Now().Before(deadline); step++ {
 		more, err := w.mergeIndex(ctx, mergePages)

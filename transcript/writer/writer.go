@@ -10,6 +10,8 @@
 // Reading a file again adds nothing: identity is the agent's own message id,
 // else a hash of what is said and how often it was said before in the reading.
 // What a transaction stores and how far the file was read are saved together.
+// The words that a session says all the time, by which a common word finds it, are
+// counted while it comes in, and at upkeep once it has grown by half.
 // Nothing is deleted or shortened: what is to go, package removal takes out by way
 // of a [Change]. The index is merged between transactions, never inside one.
 package writer
