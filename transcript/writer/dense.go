@@ -210,7 +210,7 @@ func (s *store) hear(r *sessionRow) (step int, err error) {
 	for i := 0; i < len(ids); i += step {
 		var m record.Message
 		if _, err := s.load(ids[i], &m); err != nil {
-			return 0, err
+			continue // a check of the archive names what cannot be read; upkeep goes on
 		}
 		_, words, _ := analyse(record.IndexText(&m))
 		r.heard = append(r.heard, words)
