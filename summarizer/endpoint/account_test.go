@@ -70,6 +70,7 @@ func TestAnAddressIsShownWithoutItsSecrets(t *testing.T) {
 		"http://127.0.0.1:11434/v1":           "http://127.0.0.1:11434/v1",
 		"https://bob:hunter2x@llm.example/v1": "https://bob:xxxxx@llm.example/v1",
 		"https://llm.example/v1?key=hunter2x": "https://llm.example/v1?key=xxxxx",
+		"https://bob:hunter2x@[llm/v1":        "an address that is no URL",
 		"":                                    "",
 	} {
 		if got := Shown(address); got != want {

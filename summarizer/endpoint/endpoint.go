@@ -84,10 +84,14 @@ func Post(ctx context.Context, web *http.Client, r Request, out any) error {
 }
 
 // Shown is an endpoint's address for people and files: without a password, and
-// without the values of a query, one of which may be a key.
+// without the values of a query, one of which may be a key. One that cannot be
+// taken apart is not shown.
 func Shown(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.User == nil && u.RawQuery == "" {
+	if err != nil {
+		return "an address that is no URL"
+	}
+	if u.User == nil && u.RawQuery == "" {
 		return address
 	}
 	values := u.Query()
