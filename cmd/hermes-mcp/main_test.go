@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,12 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("PROGRAM", program)
 			return os.MkdirAll(home, 0o700)
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "race" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return racing, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"many": many, "servers": servers, "rpc": rpc, "deaf": deaf, "await": await, "hold": hold, "exits": exits, "foreign": foreign,

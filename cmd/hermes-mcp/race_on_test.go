@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// racing tells that the race detector watches, which makes everything slow.
+const racing = true
