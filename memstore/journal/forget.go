@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -33,13 +32,19 @@ func (l Log) Forget(targets []string) (lines int, err error) {
 	}
 	for _, path := range append(older, l.Path) {
 		n, err := blankFile(path, of)
-		if errors.Is(err, fs.ErrNotExist) && path != l.Path {
-			n, err = blankPacked(path+packed, of)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// A kill while a segment was packed leaves it in both forms, or half packed.
+		inPacked := 0
+		if err == nil && path != l.Path {
+			inPacked, err = blankPacked(path+packed, of)
+			err = errors.Join(err, ignoreMissing(os.Remove(path+packed+unfinished)))
+		}
+		if err != nil {
 			return lines, fmt.Errorf("forget in %s: %w", path, err)
 		}
-		lines += n
+		lines += max(n, inPacked)
 	}
 	return lines, nil
 }
@@ -68,9 +73,15 @@ func blankFile(path string, of func([]byte) bool) (lines int, err error) {
 	return lines, err
 }
 
+// errNothing: no line is to be blanked.
+var errNothing = errors.New("nothing to forget")
+
 // blankPacked puts a packed segment anew where it holds such lines.
 func blankPacked(path string, of func([]byte) bool) (lines int, err error) {
 	in, err := durable.Open(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -80,27 +91,30 @@ func blankPacked(path string, of func([]byte) bool) (lines int, err error) {
 		return 0, err
 	}
 	defer r.Close()
-	temp := path + ".tmp"
-	out, err := durable.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return 0, err
-	}
-	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
-	if err == nil {
-		err = eachLine(r, func(line []byte) error {
+	err = putPacked(path, func(out io.Writer) error {
+		err := eachLine(r, func(line []byte) error {
 			if of(line) && blank(line) {
 				lines++
 			}
-			_, err := z.Write(line)
+			_, err := out.Write(line)
 			return err
 		})
-		err = errors.Join(err, z.Close())
+		if err == nil && lines == 0 {
+			return errNothing
+		}
+		return err
+	})
+	if errors.Is(err, errNothing) {
+		return 0, nil
 	}
-	err = errors.Join(err, out.Sync(), out.Close())
-	if err == nil && lines > 0 {
-		return lines, errors.Join(os.Rename(temp, path), durable.SyncFolder(filepath.Dir(path)))
+	return lines, err
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return 0, errors.Join(err, os.Remove(temp))
+	return err
 }
 
 // eachLine calls do with every line of r, its end included where it has one.

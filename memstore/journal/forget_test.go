@@ -151,3 +151,56 @@ func sizeOf(t *testing.T, path string) int64 {
 	}
 	return info.Size()
 }
+
+// A kill while a segment is packed leaves it plain and packed, or half packed:
+// what is forgotten stands in none of them.
+func TestWhatIsForgottenLeavesEveryFormOfASegment(t *testing.T) {
+	log := Log{filepath.Join(t.TempDir(), "j.jsonl")}
+	w, err := log.Append()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x Index
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := w.Write(&x, &Record{ID: NewID(at, ""), At: at, Target: "session:a", Kind: Edit, After: Text("the quokkaflange")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := os.ReadFile(log.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := log.segment(firstOf(t, log.Path))
+	if err := os.Rename(log.Path, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := pack(path); err != nil {
+		t.Fatal(err)
+	}
+	half := path + packed + unfinished
+	for name, raw := range map[string][]byte{path: plain, half: plain} {
+		if err := os.WriteFile(name, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines, err := log.Forget([]string{"session:a"}); err != nil || lines != 1 {
+		t.Fatalf("%d lines, %v", lines, err)
+	}
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("the half packed one: %v", err)
+	}
+	for range 2 { // plain, and then packed
+		if err := withSegment(path, func(r io.Reader) error {
+			raw, err := io.ReadAll(r)
+			if bytes.Contains(raw, []byte("quokkaflange")) {
+				t.Errorf("it still stands there: %q", raw)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path)
+	}
+}

@@ -20,7 +20,10 @@ import (
 // segment. Nothing is ever dropped: segments are packed and stay.
 const rotateAt = 8 << 20
 
-const packed = ".zst"
+const (
+	packed     = ".zst"
+	unfinished = ".tmp" // ends the name of a packed segment that is being written
+)
 
 // segment returns where a log whose first bytes are head goes.
 func (l Log) segment(head string) string {
@@ -122,21 +125,31 @@ func pack(path string) error {
 		return err
 	}
 	defer in.Close()
-	temp := path + packed + ".tmp"
+	if err := putPacked(path+packed, func(out io.Writer) error {
+		_, err := io.Copy(out, in)
+		return err
+	}); err != nil {
+		return fmt.Errorf("pack %s: %w", path, err)
+	}
+	return os.Remove(path)
+}
+
+// putPacked makes a packed segment of what fill writes, or leaves all as it was.
+func putPacked(path string, fill func(io.Writer) error) error {
+	temp := path + unfinished
 	out, err := durable.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	z, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
 	if err == nil {
-		_, err = io.Copy(z, in)
-		err = errors.Join(err, z.Close())
+		err = errors.Join(fill(z), z.Close())
 	}
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		err = os.Rename(temp, path+packed)
+		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		return fmt.Errorf("pack %s: %w", path, errors.Join(err, os.Remove(temp)))
+		return errors.Join(err, os.Remove(temp))
 	}
-	return errors.Join(durable.SyncFolder(filepath.Dir(path)), os.Remove(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
