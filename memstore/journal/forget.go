@@ -39,7 +39,7 @@ func (l Log) Forget(targets []string) (lines int, err error) {
 		inPacked := 0
 		if err == nil && path != l.Path {
 			inPacked, err = blankPacked(path+packed, of)
-			err = errors.Join(err, ignoreMissing(os.Remove(path+packed+unfinished)))
+			err = errors.Join(err, os.RemoveAll(path+packed+unfinished)) // also when there is none
 		}
 		if err != nil {
 			return lines, fmt.Errorf("forget in %s: %w", path, err)
@@ -108,13 +108,6 @@ func blankPacked(path string, of func([]byte) bool) (lines int, err error) {
 		return 0, nil
 	}
 	return lines, err
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // eachLine calls do with every line of r, its end included where it has one.
